@@ -1,0 +1,1 @@
+"""Loom Recall: a retrieval service for the memory of agents and teams, on ClickHouse."""
