@@ -1,0 +1,59 @@
+"""The embedder contract.
+
+A passage embeds to the same unit vector for ever; a query may be weighted by the
+namespace's own token counts, so stored vectors never change. An embedder tells its
+identity, which is stored with every vector: vectors of two identities never mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+TokenShare = Callable[[Sequence[str]], Sequence[float]]
+"""Tokens to their share of all tokens in the namespace, each in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What a vector is of. `fake` marks an embedder without meaning (the hash)."""
+
+    provider: str
+    model: str
+    dimension: int
+    revision: str
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    fake: bool = False
+
+    @property
+    def name(self) -> str:
+        """The stored form; two identities are the same model when it is equal."""
+        return f"{self.provider}:{self.model}:{self.dimension}:{self.revision}"
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors.
+
+    Raises `EmbedError` when it fails or would return NaN or a wrong dimension.
+    """
+
+    @property
+    def identity(self) -> ModelIdentity: ...
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows, shape (len(texts), dimension). A text without tokens is a zero row."""
+        ...
+
+    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+        """One unit vector, shape (dimension,); all zeros where nothing is known of it."""
+        ...
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """The tokens whose counts `share` is asked for; empty where queries are not weighted."""
+        ...

@@ -1,0 +1,32 @@
+"""Explaining is writing down on the way: stages call a `Recorder`, and the plain search
+carries one that forgets. There is no second path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Protocol
+
+
+class Recorder(Protocol):
+    """What the stages may tell."""
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        """A stage is done."""
+        ...
+
+    def dropped(self, row_id: int, stage: str, detail: str) -> None:
+        """A candidate fell out at a stage, with what would have kept it."""
+        ...
+
+
+@contextmanager
+def timed(recorder: Recorder, name: str) -> Iterator[None]:
+    """Tell the recorder how long the block took."""
+    start = perf_counter()
+    try:
+        yield
+    finally:
+        recorder.stage(name, (perf_counter() - start) * 1000.0)

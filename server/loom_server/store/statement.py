@@ -1,0 +1,120 @@
+"""Scope by construction: the only way to make a statement over a tenant's table.
+
+A `Template` is SQL with the marker `/*scope*/` wherever a tenant's table is read. Binding
+puts the compiled predicate of a `Scope` in the place of every marker and its values among
+the parameters. A template without a marker is refused when it is made, and a query that
+names a tenant's table more often than it has markers is refused too.
+
+Filters live on `memory` alone; where there are any, `/*filters*/` becomes a semi-join on
+the ids of the rows that pass them, itself scoped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loom_server.model.scope import NONE, Filters, Scope
+from loom_server.store.store import Statement
+
+SCOPE_MARKER = "/*scope*/"
+FILTERS_MARKER = "/*filters*/"
+TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces")
+IDENTITY_TABLES = ("memory", "memory_embeddings", "postings")
+
+_TENANT_READ = re.compile(
+    r"\b(?:FROM|JOIN|UPDATE|INTO)\s+loom\.(" + "|".join(TENANT_TABLES) + r")\b", re.IGNORECASE
+)
+_EVERY_ROW = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A piece of SQL over identity columns and the values it needs."""
+
+    sql: str
+    parameters: Mapping[str, object]
+
+
+def compile_scope(scope: Scope, *, identity: bool = True) -> Predicate:
+    """The one predicate of a scope. `identity=False` for tables keyed by namespace alone."""
+    parts = ["org = {scope_org:String}", "namespace = {scope_namespace:String}"]
+    values: dict[str, object] = {"scope_org": scope.org, "scope_namespace": scope.namespace}
+    if identity:
+        for column, value in (("agent", scope.agent), ("user_id", scope.user_id), ("run_id", scope.run_id)):
+            if value is not None:
+                parts.append(f"{column} = {{scope_{column}:String}}")
+                values[f"scope_{column}"] = "" if value == NONE else value
+        if scope.session_ids is not None:
+            parts.append("session_id IN {scope_session_ids:Array(String)}")
+            values["scope_session_ids"] = ["" if s == NONE else s for s in scope.session_ids]
+    return Predicate("(" + " AND ".join(parts) + ")", values)
+
+
+def compile_filters(filters: Filters) -> Predicate:
+    """The predicate of the filters over `memory`'s columns."""
+    parts: list[str] = []
+    values: dict[str, object] = {}
+
+    def add(sql: str, name: str, value: object) -> None:
+        parts.append(sql)
+        values[name] = value
+
+    if filters.memory_type is not None:
+        add("memory_type = {f_type:String}", "f_type", filters.memory_type)
+    if filters.category is not None:
+        add("category = {f_category:String}", "f_category", filters.category)
+    if filters.tags_any:
+        add("hasAny(tags, {f_any:Array(String)})", "f_any", list(filters.tags_any))
+    if filters.tags_all:
+        add("hasAll(tags, {f_all:Array(String)})", "f_all", list(filters.tags_all))
+    if filters.tags_none:
+        add("NOT hasAny(tags, {f_none:Array(String)})", "f_none", list(filters.tags_none))
+    if filters.source_class:
+        add("source_class IN {f_class:Array(String)}", "f_class", list(filters.source_class))
+    for column, sign, name, moment in (
+        ("created_at", ">=", "f_after", filters.created_after),
+        ("created_at", "<", "f_before", filters.created_before),
+        ("valid_at", ">=", "f_from", filters.valid_from),
+        ("valid_at", "<=", "f_to", filters.valid_to),
+    ):
+        if moment is not None:
+            add(f"{column} {sign} {{{name}:DateTime64(3, 'UTC')}}", name, moment)
+    for index, (key, value) in enumerate(filters.metadata):
+        parts.append(f"JSONExtractRaw(metadata, {{f_meta_key{index}:String}}) = {{f_meta_value{index}:String}}")
+        values[f"f_meta_key{index}"], values[f"f_meta_value{index}"] = key, value
+    return Predicate(" AND ".join(parts) or _EVERY_ROW, values)
+
+
+class Template:
+    """A named statement that still lacks its scope."""
+
+    def __init__(self, name: str, sql: str, *, identity: bool = True) -> None:
+        reads = len(_TENANT_READ.findall(sql))
+        if SCOPE_MARKER not in sql or sql.count(SCOPE_MARKER) < reads:
+            raise ValueError(f"statement {name} reads {reads} tenant tables under {sql.count(SCOPE_MARKER)} scopes")
+        self.name = name
+        self._sql = sql
+        self._identity = identity
+
+    def bind(
+        self,
+        scope: Scope,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        filters: Filters | None = None,
+        settings: Mapping[str, int | str] | None = None,
+    ) -> Statement:
+        """The statement, narrowed to `scope` and to the rows that pass `filters`."""
+        predicate = compile_scope(scope, identity=self._identity)
+        values: dict[str, object] = {**predicate.parameters, **(parameters or {})}
+        sql = self._sql.replace(SCOPE_MARKER, predicate.sql)
+        passing = _EVERY_ROW
+        if filters is not None and not filters.empty:
+            if FILTERS_MARKER not in sql:
+                raise ValueError(f"statement {self.name} takes no filters")
+            compiled = compile_filters(filters)
+            passing = f"id IN (SELECT id FROM loom.memory WHERE {predicate.sql} AND {compiled.sql})"
+            values.update(compiled.parameters)
+        return Statement(self.name, sql.replace(FILTERS_MARKER, passing), values, dict(settings or {}))

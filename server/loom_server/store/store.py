@@ -1,0 +1,75 @@
+"""The store contract: bound statements in, columns out.
+
+A tenant's table is read and changed only through a `Statement` made by
+`store/statement.py`, which cannot be made without a `Scope`. The engine itself has no
+transactions; `ingest/memory.py` orders its inserts so that the last one is the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from loom_server.model.deadline import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A named statement with bound parameters. The name goes to metrics and the engine's log."""
+
+    name: str
+    sql: str
+    parameters: Mapping[str, object] = field(default_factory=dict[str, object])
+    settings: Mapping[str, int | str] = field(default_factory=dict[str, int | str])
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A result: column names and one sequence a column, all of one length."""
+
+    names: tuple[str, ...]
+    data: tuple[Sequence[object], ...]
+
+    def __len__(self) -> int:
+        return len(self.data[0]) if self.data else 0
+
+    def column(self, name: str) -> Sequence[object]:
+        """One column by its name."""
+        return self.data[self.names.index(name)]
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """The result as rows."""
+        return list(zip(*self.data, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Rows for one table, as columns of equal length."""
+
+    table: str
+    columns: tuple[str, ...]
+    data: tuple[Sequence[object], ...]
+
+    def __len__(self) -> int:
+        return len(self.data[0]) if self.data else 0
+
+
+class Store(Protocol):
+    """The engine behind one interface; every method is safe from many threads."""
+
+    def query(self, statement: Statement, deadline: Deadline | None = None) -> Columns:
+        """Run a read. Raises a `StoreError`, `DeadlineExceeded` or `Cancelled`."""
+        ...
+
+    def insert(self, insert: Insert) -> None:
+        """Append rows; when it returns they are on disk."""
+        ...
+
+    def command(self, statement: Statement) -> None:
+        """Run a statement that returns nothing (DDL, UPDATE)."""
+        ...
+
+    def close(self) -> None:
+        """Finish running statements and let the engine go."""
+        ...
