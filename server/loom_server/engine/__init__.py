@@ -1,0 +1,1 @@
+"""Runs the stages of a search; `search` is the pipeline and reads first."""
