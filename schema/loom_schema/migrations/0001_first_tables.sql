@@ -108,7 +108,7 @@ ENGINE = SummingMergeTree
 ORDER BY (org, namespace, plane)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
--- What a namespace prefers (JSON), and under the empty namespace the org's own: its embedding
+-- What a namespace prefers (JSON), and under the namespace '-' the org's own: its embedding
 -- model, fixed by its first vector. The row of the highest version counts.
 CREATE TABLE IF NOT EXISTS loom.namespaces
 (

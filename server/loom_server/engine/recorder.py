@@ -5,6 +5,10 @@ it ran, and where each candidate fell out. `explain` only decides what of it is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Lock
+
+from loom_server.model.deadline import Deadline
+from loom_server.store.store import Columns, Insert, Statement, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +34,32 @@ class Trace:
     def dropped(self, row_id: int, stage: str, detail: str) -> None:
         """Remember where a candidate fell."""
         self.drops.append(Drop(row_id, stage, detail))
+
+
+@dataclass(slots=True)
+class CountedStore:
+    """A store that counts what one search reads through it."""
+
+    store: Store
+    statements: int = 0
+    rows: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def query(self, statement: Statement, deadline: Deadline | None = None) -> Columns:
+        """Run a read and count it."""
+        found = self.store.query(statement, deadline)
+        with self._lock:
+            self.statements += 1
+            self.rows += len(found)
+        return found
+
+    def insert(self, insert: Insert) -> None:
+        """Pass an insert on."""
+        self.store.insert(insert)
+
+    def command(self, statement: Statement) -> None:
+        """Pass a command on."""
+        self.store.command(statement)
+
+    def close(self) -> None:
+        """The store belongs to the service; one search does not close it."""

@@ -7,7 +7,7 @@ projection whose write was never committed has no row here and so does not exist
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import cast
 
 from loom_server.legs.fact import COSINE
@@ -87,13 +87,19 @@ def _memory(row: tuple[object, ...]) -> Memory:
         source_trace=cast(str, row[22]),
         source_resource_id=cast(str, row[23]),
         sensitivity=cast(str, row[24]),
-        created_at=cast("datetime | None", row[25]),
-        valid_at=cast("datetime | None", row[26]),
-        valid_to=cast("datetime | None", row[27]),
-        expires_at=cast("datetime | None", row[28]),
+        created_at=_moment(row[25]),
+        valid_at=_moment(row[26]),
+        valid_to=_moment(row[27]),
+        expires_at=_moment(row[28]),
         superseded_by=cast(int, row[29]),
-        superseded_at=cast("datetime | None", row[30]),
+        superseded_at=_moment(row[30]),
     )
+
+
+def _moment(value: object) -> datetime | None:
+    """The driver hands UTC columns out without a zone."""
+    moment = cast("datetime | None", value)
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _text(value: object) -> str:

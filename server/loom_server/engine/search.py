@@ -1,0 +1,135 @@
+"""The pipeline of `memory.search`. Each stage takes a frozen value and returns the next.
+
+    Query -> Plan -> LegResults -> Pool -> Ranked -> Window -> Verdict
+
+Two rounds of statements: the legs side by side, then the pool's rows beside the cosines
+that no leg brought. A recorder goes along; an explained search is this same pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+from loom_server.embed.base import Embedder
+from loom_server.engine.gather import gather, side_by_side
+from loom_server.engine.recorder import CountedStore, Trace
+from loom_server.engine.rows import cosines, hydrate
+from loom_server.engine.understand import understand
+from loom_server.fusion.modes import relevance
+from loom_server.fusion.pool import make_pool
+from loom_server.gate.verdict import judge
+from loom_server.legs.base import LegContext
+from loom_server.model.candidate import Candidate, LegResult
+from loom_server.model.clock import Clock
+from loom_server.model.deadline import Deadline
+from loom_server.model.explain import timed
+from loom_server.model.memory import Memory
+from loom_server.model.plan import Plan
+from loom_server.model.query import Query, SearchRequest
+from loom_server.model.verdict import Verdict
+from loom_server.plan.planner import PlanDefaults, make_plan
+from loom_server.rank.expression import rank
+from loom_server.rank.window import Window, shape_window
+from loom_server.store.statistics import Statistics
+from loom_server.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """What every search uses. `executor` holds a thread for each statement of a round."""
+
+    store: Store
+    statistics: Statistics
+    embedder: Embedder
+    executor: Executor
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """What the namespace decides: its defaults, its language, and the model its org is held to."""
+
+    defaults: PlanDefaults
+    language: str = "en"
+    org_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """All that a search came to; `engine/respond.py` writes the answer from it."""
+
+    request: SearchRequest
+    query: Query
+    plan: Plan
+    legs: tuple[LegResult, ...]
+    pooled: int
+    window: Window
+    verdict: Verdict
+    degraded: tuple[str, ...]
+    trace: Trace
+    store: CountedStore
+
+
+def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline: Deadline) -> SearchResult:
+    """One pass. Raises `SearchFailed` when every leg failed, `DeadlineExceeded`, `Cancelled`."""
+    trace, store = Trace(), CountedStore(searcher.store)
+    with timed(trace, "query"):
+        statistics = searcher.statistics.namespace(request.scope.org, request.scope.namespace, deadline)
+        query = understand(request.query, tenant.language, statistics, searcher.embedder, tenant.org_model)
+    with timed(trace, "plan"):
+        plan = make_plan(request, query, tenant.defaults)
+    with timed(trace, "legs"):
+        context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)
+        results = gather(context, searcher.executor)
+    with timed(trace, "pool"):
+        pool = make_pool(results, plan)
+    with timed(trace, "hydrate"):
+        pool, memories = complete(pool, context, searcher.executor)
+    with timed(trace, "rank"):
+        ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
+        window = shape_window(ranked, query, plan, request, searcher.clock.now())
+    for drop in window.drops:
+        trace.dropped(drop.row_id, drop.stage, drop.detail)
+    verdict = judge(window, query, plan)
+    degraded = _degraded(query, results)
+    return SearchResult(request, query, plan, results, len(pool), window, verdict, degraded, trace, store)
+
+
+def complete(
+    pool: tuple[Candidate, ...], context: LegContext, executor: Executor
+) -> tuple[tuple[Candidate, ...], Mapping[int, Memory]]:
+    """The second round: committed rows only, each with its cosine where it has a vector."""
+    if not pool:
+        return (), {}
+    store, scope, deadline = context.store, context.request.scope, context.deadline
+    ids = [candidate.id for candidate in pool]
+    vector = context.query.vector
+    missing = [candidate.id for candidate in pool if candidate.similarity is None] if vector is not None else []
+    memories: Mapping[int, Memory] = {}
+    found: Mapping[int, float] = {}
+
+    def read_rows() -> None:
+        nonlocal memories
+        memories = hydrate(store, scope, ids, deadline)
+
+    def read_cosines() -> None:
+        nonlocal found
+        if vector is not None:
+            found = cosines(store, scope, missing, vector.tobytes().hex(), context.model, deadline)
+
+    side_by_side(executor, [read_cosines, read_rows] if missing else [read_rows])
+    committed = (candidate for candidate in pool if candidate.id in memories)
+    return tuple(_with_similarity(candidate, found) for candidate in committed), memories
+
+
+def _with_similarity(candidate: Candidate, found: Mapping[int, float]) -> Candidate:
+    if candidate.similarity is not None:
+        return candidate
+    return replace(candidate, similarity=found.get(candidate.id))
+
+
+def _degraded(query: Query, results: tuple[LegResult, ...]) -> tuple[str, ...]:
+    failed = tuple(f"{result.leg}: {result.reason}" for result in results if result.state == "failed")
+    return (*query.degraded, *failed)

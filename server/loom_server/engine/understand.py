@@ -1,0 +1,78 @@
+"""First stage: the question, analysed as the rows were, and weighed by its namespace.
+
+    idf(df) = ln(1 + (N - df + ½) / (df + ½))
+
+with N and df of the namespace, so that another tenant's words change nothing. The query
+vector is weighted by the namespace's own token counts where the embedder can do that. An
+embedder that fails, or whose model is not the org's, leaves the words: the search is
+degraded and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loom_server.analysis.analyse import query_terms
+from loom_server.embed.base import Embedder
+from loom_server.errors import EmbedError
+from loom_server.model.query import Query, Term
+from loom_server.store.statistics import NamespaceStatistics
+
+
+def idf(documents: int, document_frequency: int) -> float:
+    """Inverse document frequency in natural logarithms; never negative."""
+    return log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+def understand(
+    text: str, language: str, statistics: NamespaceStatistics, embedder: Embedder, org_model: str | None
+) -> Query:
+    """The question with its terms weighed and its vector, in one scope's own figures."""
+    terms = _weighed(_served(query_terms(text, language)), statistics)
+    vector, degraded = _vector(text, statistics, embedder, org_model)
+    return Query(text, terms, vector, statistics.documents, statistics.average_length, degraded)
+
+
+def _served(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Stop words count only where a question has nothing else."""
+    return tuple(term for term in terms if term.kind != "stop") or terms
+
+
+def _weighed(terms: tuple[Term, ...], statistics: NamespaceStatistics) -> tuple[Term, ...]:
+    known = statistics.document_frequencies(sorted({form for term in terms for form in term.forms}))
+    documents = statistics.documents
+
+    def weigh(term: Term) -> Term:
+        frequency = min(documents, sum(known.get(form, 0) for form in term.forms))
+        scored = known.get(term.scored, 0) if term.scored is not None else 0
+        return replace(
+            term,
+            idf=idf(documents, frequency),
+            scored_idf=idf(documents, min(documents, scored)),
+            document_frequency=frequency,
+        )
+
+    return tuple(map(weigh, terms))
+
+
+def _vector(
+    text: str, statistics: NamespaceStatistics, embedder: Embedder, org_model: str | None
+) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+    if org_model is not None and org_model != embedder.identity.name:
+        return None, ("fact: model_mismatch",)
+
+    def share(tokens: Sequence[str]) -> list[float]:
+        counts = statistics.token_counts(tokens)
+        total = statistics.total_tokens or 1
+        return [counts.get(token, 0) / total for token in tokens]
+
+    try:
+        vector = embedder.query(text, share)
+    except EmbedError as error:
+        return None, (f"fact: {error.code}",)
+    return (vector if bool(vector.any()) else None), ()
