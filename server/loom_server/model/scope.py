@@ -55,6 +55,7 @@ class Filters:
     created_before: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    min_confidence: float | None = None
     metadata: tuple[tuple[str, str], ...] = field(default=())
 
     @property

@@ -73,6 +73,8 @@ def compile_filters(filters: Filters) -> Predicate:
         add("NOT hasAny(tags, {f_none:Array(String)})", "f_none", list(filters.tags_none))
     if filters.source_class:
         add("source_class IN {f_class:Array(String)}", "f_class", list(filters.source_class))
+    if filters.min_confidence is not None:
+        add("confidence >= {f_confidence:Float64}", "f_confidence", filters.min_confidence)
     for column, sign, name, moment in (
         ("created_at", ">=", "f_after", filters.created_after),
         ("created_at", "<", "f_before", filters.created_before),
