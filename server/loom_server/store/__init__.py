@@ -1,0 +1,1 @@
+"""The engine behind one protocol: scoped statements in, columns out."""

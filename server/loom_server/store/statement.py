@@ -23,9 +23,7 @@ FILTERS_MARKER = "/*filters*/"
 TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces")
 IDENTITY_TABLES = ("memory", "memory_embeddings", "postings")
 
-_TENANT_READ = re.compile(
-    r"\b(?:FROM|JOIN|UPDATE|INTO)\s+loom\.(" + "|".join(TENANT_TABLES) + r")\b", re.IGNORECASE
-)
+_TENANT_READ = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+loom\.(" + "|".join(TENANT_TABLES) + r")\b", re.IGNORECASE)
 _EVERY_ROW = "1"
 
 
@@ -54,35 +52,20 @@ def compile_scope(scope: Scope, *, identity: bool = True) -> Predicate:
 
 def compile_filters(filters: Filters) -> Predicate:
     """The predicate of the filters over `memory`'s columns."""
-    parts: list[str] = []
-    values: dict[str, object] = {}
-
-    def add(sql: str, name: str, value: object) -> None:
-        parts.append(sql)
-        values[name] = value
-
-    if filters.memory_type is not None:
-        add("memory_type = {f_type:String}", "f_type", filters.memory_type)
-    if filters.category is not None:
-        add("category = {f_category:String}", "f_category", filters.category)
-    if filters.tags_any:
-        add("hasAny(tags, {f_any:Array(String)})", "f_any", list(filters.tags_any))
-    if filters.tags_all:
-        add("hasAll(tags, {f_all:Array(String)})", "f_all", list(filters.tags_all))
-    if filters.tags_none:
-        add("NOT hasAny(tags, {f_none:Array(String)})", "f_none", list(filters.tags_none))
-    if filters.source_class:
-        add("source_class IN {f_class:Array(String)}", "f_class", list(filters.source_class))
-    if filters.min_confidence is not None:
-        add("confidence >= {f_confidence:Float64}", "f_confidence", filters.min_confidence)
-    for column, sign, name, moment in (
-        ("created_at", ">=", "f_after", filters.created_after),
-        ("created_at", "<", "f_before", filters.created_before),
-        ("valid_at", ">=", "f_from", filters.valid_from),
-        ("valid_at", "<=", "f_to", filters.valid_to),
-    ):
-        if moment is not None:
-            add(f"{column} {sign} {{{name}:DateTime64(3, 'UTC')}}", name, moment)
+    conditions = (
+        ("memory_type = {f_type:String}", "f_type", filters.memory_type),
+        ("category = {f_category:String}", "f_category", filters.category),
+        ("hasAny(tags, {f_any:Array(String)})", "f_any", list(filters.tags_any) or None),
+        ("hasAll(tags, {f_all:Array(String)})", "f_all", list(filters.tags_all) or None),
+        ("NOT hasAny(tags, {f_none:Array(String)})", "f_none", list(filters.tags_none) or None),
+        ("source_class IN {f_class:Array(String)}", "f_class", list(filters.source_class) or None),
+        ("created_at >= {f_after:DateTime64(3, 'UTC')}", "f_after", filters.created_after),
+        ("created_at < {f_before:DateTime64(3, 'UTC')}", "f_before", filters.created_before),
+        ("valid_at >= {f_from:DateTime64(3, 'UTC')}", "f_from", filters.valid_from),
+        ("valid_at <= {f_to:DateTime64(3, 'UTC')}", "f_to", filters.valid_to),
+    )
+    parts = [sql for sql, _, value in conditions if value is not None]
+    values: dict[str, object] = {name: value for _, name, value in conditions if value is not None}
     for index, (key, value) in enumerate(filters.metadata):
         parts.append(f"JSONExtractRaw(metadata, {{f_meta_key{index}:String}}) = {{f_meta_value{index}:String}}")
         values[f"f_meta_key{index}"], values[f"f_meta_value{index}"] = key, value

@@ -35,8 +35,8 @@ class Columns:
         return len(self.data[0]) if self.data else 0
 
     def column(self, name: str) -> Sequence[object]:
-        """One column by its name."""
-        return self.data[self.names.index(name)]
+        """One column by its name; empty where the result has no rows."""
+        return self.data[self.names.index(name)] if self.data else ()
 
     def rows(self) -> list[tuple[object, ...]]:
         """The result as rows."""

@@ -1,0 +1,64 @@
+"""Stops statements in the engine: `KILL QUERY` by the statement's own `log_comment`.
+
+The embedded engine drops query ids, so a comment that no other statement carries stands for one.
+A statement may be killed before the engine has listed it; the kill is therefore repeated until the
+caller has seen its statement end. One thread with its own client does this for all, and is started
+by the first cancellation.
+"""
+
+from __future__ import annotations
+
+from threading import Condition, Thread
+
+from loom_server.store.client import Client
+
+KILL_EVERY_S = 0.02
+
+
+class Killer:
+    """Kills what it is told to until it is told to stop."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._wanted: set[str] = set()
+        self._changed = Condition()
+        self._thread: Thread | None = None
+        self._closed = False
+
+    def kill(self, comment: str) -> None:
+        """Begin to stop the statement that carries `comment`; returns at once."""
+        with self._changed:
+            if self._closed:
+                return
+            self._wanted.add(comment)
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="loom-kill", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def ended(self, comment: str) -> None:
+        """The statement has ended, in whatever way."""
+        with self._changed:
+            self._wanted.discard(comment)
+
+    def close(self) -> None:
+        """End the thread and close the client."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+        self._client.close()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._wanted and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return
+                comments = sorted(self._wanted)
+            listed = ", ".join(f"'{comment}'" for comment in comments)
+            self._client.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
+            with self._changed:
+                self._changed.wait(KILL_EVERY_S)
