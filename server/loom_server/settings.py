@@ -20,35 +20,49 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="LOOM_", env_file=".env", extra="ignore", frozen=True)
 
-    data_dir: Path = Field(Path(".loom"), description="Directory of the embedded store.")
-    host: str = Field("127.0.0.1", description="Address to listen on; only loopback while no key is configured.")
-    port: int = Field(7777, ge=1, le=65535, description="Port to listen on.")
-
-    embedder: Literal["static", "hash"] = Field("static", description="Which embedder turns text into vectors.")
-    embed_max_tokens: int = Field(256, ge=8, le=8192, description="Tokens of a value that are embedded.")
-    embed_cache_size: int = Field(20_000, ge=0, description="Vectors kept in the process.")
-
-    store_clients: int = Field(6, ge=2, le=64, description="Statements that run side by side.")
-    statement_timeout_s: float = Field(30.0, gt=0, le=3600, description="Longest run of a statement without a deadline.")
-    statement_memory_bytes: int = Field(4_000_000_000, ge=100_000_000, description="Memory cap of one statement.")
-    write_batch_rows: int = Field(4_000, ge=1, le=100_000, description="Most writes that are committed as one group.")
-
-    memory_search_default_mode: SearchMode = Field("semantic", description="Mode of a search that names none.")
-    memory_search_min_similarity: float = Field(0.22, ge=-1, le=1, description="Noise floor without a calibration.")
-    memory_search_abstain_threshold: float = Field(0.30, ge=-1, le=1, description="Abstain threshold without a calibration.")
-    memory_search_abstain_top_sim_scope: Literal["rank1", "window"] = Field(
-        "rank1", description="Whose cosine the gate reads: the first row's, or the best of the window."
+    data_dir: Path = Field(default=Path(".loom"), description="Directory of the embedded store.")
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; only loopback while no key is configured."
     )
-    memory_search_floor_mode: FloorMode = Field("readmit", description="What happens to rows under the floor.")
-    memory_search_per_key_cap: int = Field(1, ge=1, le=100, description="Most rows of one key in a window.")
-    memory_search_top_k: int = Field(10, ge=1, le=200, description="Rows of a search that asks for no number.")
-    memory_search_top_k_ceiling: int = Field(200, ge=1, le=1000, description="Most rows a search may ask for.")
-    memory_search_leg_quota: int = Field(100, ge=10, le=1000, description="Candidates one leg may bring.")
-    memory_search_timeout_ms: int = Field(10_000, ge=10, le=600_000, description="Deadline of a search, and its cap.")
+    port: int = Field(default=7777, ge=1, le=65535, description="Port to listen on.")
 
-    max_body_bytes: int = Field(8_000_000, ge=1_000, description="Largest request body.")
-    max_query_chars: int = Field(4_000, ge=1, description="Longest query.")
-    max_value_bytes: int = Field(2_000_000, ge=100, description="Largest value of one memory.")
-    max_batch: int = Field(32, ge=1, description="Most calls in one JSON-RPC batch.")
-    max_items: int = Field(1_000, ge=1, description="Most items in one memory.set_many.")
-    max_nesting: int = Field(32, ge=4, description="Deepest nesting of a request body.")
+    embedder: Literal["static", "hash"] = Field(default="static", description="Which embedder turns text into vectors.")
+    embed_max_tokens: int = Field(default=256, ge=8, le=8192, description="Tokens of a value that are embedded.")
+    embed_cache_size: int = Field(default=20_000, ge=0, description="Vectors kept in the process.")
+
+    store_clients: int = Field(default=6, ge=2, le=64, description="Statements that run side by side.")
+    statement_timeout_s: float = Field(
+        default=30.0, gt=0, le=3600, description="Longest run of a statement without a deadline."
+    )
+    statement_memory_bytes: int = Field(
+        default=4_000_000_000, ge=100_000_000, description="Memory cap of one statement."
+    )
+    write_batch_rows: int = Field(
+        default=4_000, ge=1, le=100_000, description="Most writes that are committed as one group."
+    )
+
+    memory_search_default_mode: SearchMode = Field(default="semantic", description="Mode of a search that names none.")
+    memory_search_min_similarity: float = Field(
+        default=0.22, ge=-1, le=1, description="Noise floor without a calibration."
+    )
+    memory_search_abstain_threshold: float = Field(
+        default=0.30, ge=-1, le=1, description="Abstain threshold without a calibration."
+    )
+    memory_search_abstain_top_sim_scope: Literal["rank1", "window"] = Field(
+        default="rank1", description="Whose cosine the gate reads: the first row's, or the best of the window."
+    )
+    memory_search_floor_mode: FloorMode = Field(default="readmit", description="What happens to rows under the floor.")
+    memory_search_per_key_cap: int = Field(default=1, ge=1, le=100, description="Most rows of one key in a window.")
+    memory_search_top_k: int = Field(default=10, ge=1, le=200, description="Rows of a search that asks for no number.")
+    memory_search_top_k_ceiling: int = Field(default=200, ge=1, le=1000, description="Most rows a search may ask for.")
+    memory_search_leg_quota: int = Field(default=100, ge=10, le=1000, description="Candidates one leg may bring.")
+    memory_search_timeout_ms: int = Field(
+        default=10_000, ge=10, le=600_000, description="Deadline of a search, and its cap."
+    )
+
+    max_body_bytes: int = Field(default=8_000_000, ge=1_000, description="Largest request body.")
+    max_query_chars: int = Field(default=4_000, ge=1, description="Longest query.")
+    max_value_bytes: int = Field(default=2_000_000, ge=100, description="Largest value of one memory.")
+    max_batch: int = Field(default=32, ge=1, description="Most calls in one JSON-RPC batch.")
+    max_items: int = Field(default=1_000, ge=1, description="Most items in one memory.set_many.")
+    max_nesting: int = Field(default=32, ge=4, description="Deepest nesting of a request body.")
