@@ -1,0 +1,43 @@
+"""What the README and CONTRIBUTING tell a reader to type exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from loom_server.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/architecture.md"]
+
+
+def text(name: str) -> str:
+    """A page of the project."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_two_commands_first() -> None:
+    commands = re.findall(r"^    (\S.*)$|^(make .*)$", text("README.md"), re.MULTILINE)
+    first = [(indented or fenced).split("#")[0].strip() for indented, fenced in commands[:2]]
+    assert first == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_make_target_named_exists(page: str) -> None:
+    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^    |^)make ([a-z]+)", text(page), re.MULTILINE)) <= targets
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_setting_named_exists(page: str) -> None:
+    known = {f"LOOM_{name.upper()}" for name in Settings.model_fields}
+    assert set(re.findall(r"LOOM_[A-Z_]+[A-Z]", text(page))) <= known
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text(page))
+    missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
+    assert missing == []
