@@ -8,11 +8,16 @@ by the first cancellation.
 
 from __future__ import annotations
 
+import logging
 from threading import Condition, Thread
+
+from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from loom_server.store.client import Client
 
 KILL_EVERY_S = 0.02
+
+_LOG = logging.getLogger("loom.store")
 
 
 class Killer:
@@ -59,6 +64,10 @@ class Killer:
                     return
                 comments = sorted(self._wanted)
             listed = ", ".join(f"'{comment}'" for comment in comments)
-            self._client.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
+            try:
+                self._client.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
+            except ClickHouseError:
+                # The statements end at their deadlines all the same, and the next cancellation needs this thread.
+                _LOG.warning("statements could not be stopped: %s", listed)
             with self._changed:
                 self._changed.wait(KILL_EVERY_S)
