@@ -1,0 +1,1 @@
+"""What a caller of Loom Recall needs: the wire models, which import no server code."""

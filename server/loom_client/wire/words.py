@@ -1,0 +1,36 @@
+"""The closed sets of words of the wire, known and built.
+
+A word that is known and not built is refused as `not_supported`; one that is not known is a
+wrong value.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from loom_client.wire.marks import BuiltOnly
+
+MemoryType = Literal["fact", "preference", "episode", "procedure", "semantic"]
+SourceClass = Literal["asserted", "observed", "extracted", "imported", "external"]
+Sensitivity = Literal["none", "low", "medium", "high"]
+Status = Literal["live", "superseded", "tombstoned"]
+FloorMode = Literal["readmit", "ids_only", "drop"]
+SearchScope = Literal["namespace", "agent", "user", "session"]
+AbstainCode = Literal["page_expired", "no_match", "entity_absent", "below_threshold", "low_calibrated_confidence"]
+Risk = Literal["low", "medium", "high", "abstain"]
+Recipe = Literal["fast", "balanced", "quality", "verbatim", "code", "temporal", "graph", "memloom", "teamloop"]
+RetrievalBudget = Literal["fast", "standard", "deep"]
+
+BUILT_MODES = ("semantic", "rrf", "hybrid", "bm25_hybrid", "lexical")
+SearchMode = Annotated[
+    Literal["semantic", "rrf", "hybrid", "bm25_hybrid", "lexical", "graph", "temporal", "related"],
+    BuiltOnly(BUILT_MODES),
+]
+
+BUILT_LEGS = ("fact", "lexical", "bm25")
+LegName = Annotated[
+    Literal[
+        "fact", "key_axis", "lexical", "bm25", "chunk", "digest", "entity", "graph", "record", "key_match", "computed"
+    ],
+    BuiltOnly(BUILT_LEGS),
+]
