@@ -37,12 +37,12 @@ class Hit(Answer):
     similarity: float = Field(description="Cosine of the query and the row, in [-1, 1].")
     distance: float = Field(description="1 - similarity.")
     rank_score: float = Field(description="What the order is made by.")
-    rrf_score: float | None = Field(None, description="The reciprocal rank fusion score, in mode 'rrf'.")
+    rrf_score: float | None = Field(default=None, description="The reciprocal rank fusion score, in mode 'rrf'.")
     normalized_score: float = Field(description="rank_score as a share of the window's best.")
-    confidence: float | None = Field(None, description="How sure the search is of this row, in [0, 1].")
+    confidence: float | None = Field(default=None, description="How sure the search is of this row, in [0, 1].")
     below_threshold: bool = Field(description="Whether the row's own evidence is under the abstain threshold.")
     below_floor: bool = Field(description="Whether it is under the noise floor.")
-    tags: tuple[str, ...] | None = Field(None, description="Its labels, with include_tags.")
+    tags: tuple[str, ...] | None = Field(default=None, description="Its labels, with include_tags.")
     entities: tuple[str, ...] = Field(description="The people and things it is about.")
     agent: str = Field(description="The agent that wrote it; '' is none.")
     user_id: str = Field(description="The user it is about; '' is none.")
@@ -52,18 +52,22 @@ class Hit(Answer):
     source_class: str = Field(description="How the writer came to know it.")
     source_resource_id: str = Field(description="The resource that it was made from.")
     status: str = Field(description="'live' or 'superseded'.")
-    superseded_by: str | None = Field(None, description="The id of the version that took its place.")
-    superseded_at: Moment | None = Field(None, description="When that was.")
+    superseded_by: str | None = Field(default=None, description="The id of the version that took its place.")
+    superseded_at: Moment | None = Field(default=None, description="When that was.")
     version: int = Field(description="The version, from 1.")
     created_at: Moment = Field(description="When the version was written.")
     valid_at: Moment | None = Field(description="Since when it is true.")
     body_truncated: bool = Field(description="Whether the excerpt is less than the text.")
-    matched_terms: tuple[MatchedTerm, ...] | None = Field(None, description="Terms of the query in it, with explain.")
-    explanation: str | None = Field(None, description="The row's score in a sentence, with explain.")
-    score_components: dict[str, float] | None = Field(
-        None, description="The parts that sum to rank_score, and each leg's rank and score, with explain."
+    matched_terms: tuple[MatchedTerm, ...] | None = Field(
+        default=None, description="Terms of the query in it, with explain."
     )
-    legs: dict[str, LegEvidence] | None = Field(None, description="What each leg that found it says, with explain.")
+    explanation: str | None = Field(default=None, description="The row's score in a sentence, with explain.")
+    score_components: dict[str, float] | None = Field(
+        default=None, description="The parts that sum to rank_score, and each leg's rank and score, with explain."
+    )
+    legs: dict[str, LegEvidence] | None = Field(
+        default=None, description="What each leg that found it says, with explain."
+    )
 
 
 class RetrievalWork(Answer):
@@ -98,6 +102,6 @@ class MemorySearchResponse(Answer):
         description="Overlap of the vector and the lexical top tens, in [0, 1]; null where one of them did not run."
     )
     calibration_explanation: str = Field(description="Where the thresholds come from.")
-    score_explanation: str | None = Field(None, description="How scores of this mode are made, with explain.")
+    score_explanation: str | None = Field(default=None, description="How scores of this mode are made, with explain.")
     next: str = Field(description="What a caller may do now.")
-    request_id: str = Field("", description="The id of the call, as in X-Request-ID.")
+    request_id: str = Field(default="", description="The id of the call, as in X-Request-ID.")

@@ -35,36 +35,36 @@ class Content(Request):
 
     memory_key: Key = Field(description="The key, unique for its writer.")
     value: JsonValue = Field(description="The memory itself: any JSON value.")
-    memory_type: MemoryType = Field("fact", description="What kind of memory it is.")
-    canonical: Canonical | None = Field(None, description="The memory as one plain sentence.")
-    summary: Summary | None = Field(None, description="A shorter form of a long value.")
-    metadata: Metadata = Field({}, description="Names and JSON values that a search may filter on.")
-    tags: Labels = Field([], description="Labels that a search may filter on.")
-    category: OptionalLabel = Field("", description="The one category of the memory; '' is none.")
-    entities: Labels = Field([], description="Names of the people and things it is about.")
-    confidence: Share = Field(1.0, description="How sure the writer is, from 0 to 1.")
-    source_class: SourceClass = Field("asserted", description="How the writer came to know it.")
-    source_trace: OptionalLabel = Field("", description="Where it was found: a trace, a file, a message.")
-    source_resource_id: OptionalLabel = Field("", description="The resource that it was made from.")
-    sensitivity: Sensitivity = Field("none", description="How sensitive the value is.")
-    ttl_seconds: Seconds | None = Field(None, description="Seconds from now until no search shows it any more.")
-    valid_at: Moment | None = Field(None, description="Since when it is true.")
-    valid_to: Moment | None = Field(None, description="Until when it is true.")
-    if_match_sha256: Sha256 | None = Field(None, description="Write only where the stored value has this hash.")
+    memory_type: MemoryType = Field(default="fact", description="What kind of memory it is.")
+    canonical: Canonical | None = Field(default=None, description="The memory as one plain sentence.")
+    summary: Summary | None = Field(default=None, description="A shorter form of a long value.")
+    metadata: Metadata = Field(default={}, description="Names and JSON values that a search may filter on.")
+    tags: Labels = Field(default=[], description="Labels that a search may filter on.")
+    category: OptionalLabel = Field(default="", description="The one category of the memory; '' is none.")
+    entities: Labels = Field(default=[], description="Names of the people and things it is about.")
+    confidence: Share = Field(default=1.0, description="How sure the writer is, from 0 to 1.")
+    source_class: SourceClass = Field(default="asserted", description="How the writer came to know it.")
+    source_trace: OptionalLabel = Field(default="", description="Where it was found: a trace, a file, a message.")
+    source_resource_id: OptionalLabel = Field(default="", description="The resource that it was made from.")
+    sensitivity: Sensitivity = Field(default="none", description="How sensitive the value is.")
+    ttl_seconds: Seconds | None = Field(default=None, description="Seconds from now until no search shows it any more.")
+    valid_at: Moment | None = Field(default=None, description="Since when it is true.")
+    valid_to: Moment | None = Field(default=None, description="Until when it is true.")
+    if_match_sha256: Sha256 | None = Field(default=None, description="Write only where the stored value has this hash.")
     language: Annotated[str | None, NotBuilt("values are analysed as English")] = Field(
-        None, description="The language of the value."
+        default=None, description="The language of the value."
     )
     relations: Annotated[list[Relation] | None, NotBuilt("name the things in entities")] = Field(
-        None, description="Triples of subject, relation and object."
+        default=None, description="Triples of subject, relation and object."
     )
     attested: Annotated[bool | None, NotBuilt("say how it is known in source_class")] = Field(
-        None, description="Whether somebody vouched for it."
+        default=None, description="Whether somebody vouched for it."
     )
     pinned: Annotated[bool | None, NotBuilt("give it a tag and ask for that")] = Field(
-        None, description="Whether it is kept from expiry and clean-up."
+        default=None, description="Whether it is kept from expiry and clean-up."
     )
     proposed: Annotated[bool | None, NotBuilt("use dry_run to see what a write would do")] = Field(
-        None, description="Whether the write waits for approval."
+        default=None, description="Whether the write waits for approval."
     )
 
     @model_validator(mode="after")
@@ -82,7 +82,7 @@ def check_validity(valid_at: Moment | None, valid_to: Moment | None) -> None:
 class MemorySetRequest(Content, Writer):
     """Write one memory."""
 
-    dry_run: bool = Field(False, description="Tell what the write would do, and write nothing.")
+    dry_run: bool = Field(default=False, description="Tell what the write would do, and write nothing.")
 
 
 class MemorySetResponse(Answer):
@@ -101,17 +101,17 @@ class MemorySetResponse(Answer):
 class MemoryItem(Content):
     """One memory of a `set_many`; what it leaves out of the writer comes from the request."""
 
-    agent: Reference | None = Field(None, description="The agent of this item.")
-    user_id: Reference | None = Field(None, description="The user of this item.")
-    session_id: Reference | None = Field(None, description="The session of this item.")
-    run_id: Reference | None = Field(None, description="The run of this item.")
+    agent: Reference | None = Field(default=None, description="The agent of this item.")
+    user_id: Reference | None = Field(default=None, description="The user of this item.")
+    session_id: Reference | None = Field(default=None, description="The session of this item.")
+    run_id: Reference | None = Field(default=None, description="The run of this item.")
 
 
 class MemorySetManyRequest(Writer):
     """Write many memories of one namespace, each judged by itself."""
 
     items: list[MemoryItem] = Field(min_length=1, description="The memories, in the order they are written.")
-    dry_run: bool = Field(False, description="Tell what the writes would do, and write nothing.")
+    dry_run: bool = Field(default=False, description="Tell what the writes would do, and write nothing.")
 
     def requests(self) -> Iterator[MemorySetRequest]:
         """Each item as the `memory.set` that it stands for."""
@@ -126,7 +126,7 @@ class MemoryRefused(Answer):
     """The answer for an item that was not written."""
 
     memory_key: str = Field(description="The key of the item.")
-    status: Literal["refused"] = Field("refused", description="Always 'refused'.")
+    status: Literal["refused"] = Field(default="refused", description="Always 'refused'.")
     error: Problem = Field(description="Why.")
 
 
@@ -146,8 +146,8 @@ class MemoryUpdateRequest(Content, Reader):
     `value` that is given is a new value, and null, where given, is one.
     """
 
-    value: JsonValue = Field(None, description="The new value; where it is left out, the old one stays.")
-    dry_run: bool = Field(False, description="Tell what the update would do, and write nothing.")
+    value: JsonValue = Field(default=None, description="The new value; where it is left out, the old one stays.")
+    dry_run: bool = Field(default=False, description="Tell what the update would do, and write nothing.")
 
     def changes(self) -> dict[str, object]:
         """The fields that the caller gave to be changed, by name."""
@@ -172,14 +172,14 @@ class MemoryUpdateResponse(Answer):
 
     updated: bool = Field(description="Whether a new version was written.")
     reason: Literal["not_found", "unchanged", "dry_run"] | None = Field(
-        None, description="Why no new version was written."
+        default=None, description="Why no new version was written."
     )
-    memory_key: str | None = Field(None, description="The key.")
-    version: int | None = Field(None, description="The version that now counts.")
-    memory_id: str | None = Field(None, description="The id of that version.")
-    content_sha256: str | None = Field(None, description="Hash of the value.")
-    status: Status | None = Field(None, description="The state of that version.")
-    degraded: tuple[str, ...] = Field((), description="What did not work, as '<stage>: <reason code>'.")
+    memory_key: str | None = Field(default=None, description="The key.")
+    version: int | None = Field(default=None, description="The version that now counts.")
+    memory_id: str | None = Field(default=None, description="The id of that version.")
+    content_sha256: str | None = Field(default=None, description="Hash of the value.")
+    status: Status | None = Field(default=None, description="The state of that version.")
+    degraded: tuple[str, ...] = Field(default=(), description="What did not work, as '<stage>: <reason code>'.")
 
 
 class MemoryDeleteRequest(Reader):
@@ -194,5 +194,5 @@ class MemoryDeleteResponse(Answer):
     found: bool = Field(description="Whether the key was live.")
     tombstoned: bool = Field(description="Whether it is closed now.")
     memory_key: str = Field(description="The key.")
-    version: int | None = Field(None, description="The version of the tombstone.")
-    memory_id: str | None = Field(None, description="The id of the tombstone.")
+    version: int | None = Field(default=None, description="The version of the tombstone.")
+    memory_id: str | None = Field(default=None, description="The id of the tombstone.")

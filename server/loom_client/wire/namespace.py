@@ -17,14 +17,18 @@ from loom_client.wire.words import FloorMode, Recipe, RetrievalBudget, SearchMod
 class RetrievalDefaults(Request):
     """What a search of the namespace does where its request says nothing; null: the setting decides."""
 
-    search_mode: SearchMode | None = Field(None, description="How candidates are ordered.")
-    top_k: Quota | None = Field(None, description="Rows to answer with.")
-    floor_mode: FloorMode | None = Field(None, description="What happens to rows under the floor.")
-    recipe: Annotated[Recipe | None, NotBuilt("set search_mode")] = Field(None, description="A named set of choices.")
-    retrieval_budget: Annotated[RetrievalBudget | None, NotBuilt("every search runs its legs once")] = Field(
-        None, description="What a search may spend."
+    search_mode: SearchMode | None = Field(default=None, description="How candidates are ordered.")
+    top_k: Quota | None = Field(default=None, description="Rows to answer with.")
+    floor_mode: FloorMode | None = Field(default=None, description="What happens to rows under the floor.")
+    recipe: Annotated[Recipe | None, NotBuilt("set search_mode")] = Field(
+        default=None, description="A named set of choices."
     )
-    rerank_endpoint: Annotated[str | None, NotBuilt("no reranker runs")] = Field(None, description="The reranker.")
+    retrieval_budget: Annotated[RetrievalBudget | None, NotBuilt("every search runs its legs once")] = Field(
+        default=None, description="What a search may spend."
+    )
+    rerank_endpoint: Annotated[str | None, NotBuilt("no reranker runs")] = Field(
+        default=None, description="The reranker."
+    )
 
 
 class NamespaceGetRequest(Tenant):
@@ -34,15 +38,15 @@ class NamespaceGetRequest(Tenant):
 class NamespaceSetRequest(Tenant):
     """Change what the namespace prefers: a field that is given is set, one that is null is cleared."""
 
-    retrieval_defaults: RetrievalDefaults | None = Field(None, description="What its searches do by default.")
+    retrieval_defaults: RetrievalDefaults | None = Field(default=None, description="What its searches do by default.")
     language: Annotated[str | None, NotBuilt("values are analysed as English")] = Field(
-        None, description="The language of its values."
+        default=None, description="The language of its values."
     )
     timezone: Annotated[str | None, NotBuilt("give times with their zone")] = Field(
-        None, description="The zone that days are meant in."
+        default=None, description="The zone that days are meant in."
     )
     text_capture_consent: Annotated[bool | None, NotBuilt("no query is logged")] = Field(
-        None, description="Whether queries may be kept in the trace log."
+        default=None, description="Whether queries may be kept in the trace log."
     )
 
     @model_validator(mode="after")

@@ -21,9 +21,9 @@ class Problem(Answer):
     message: str = Field(description="A sentence that says what to do.")
     category: str = Field(description="Whose matter it is: request, availability, store, embedder, ….")
     retryable: bool = Field(description="Whether the same call may succeed later.")
-    retry_after_s: float | None = Field(None, description="Seconds to wait before that, where it is known.")
-    errors: tuple[FieldProblem, ...] = Field((), description="The refused fields.")
-    request_id: str = Field("", description="The id of the call, as in X-Request-ID.")
+    retry_after_s: float | None = Field(default=None, description="Seconds to wait before that, where it is known.")
+    errors: tuple[FieldProblem, ...] = Field(default=(), description="The refused fields.")
+    request_id: str = Field(default="", description="The id of the call, as in X-Request-ID.")
 
 
 class ProblemBody(Answer):
