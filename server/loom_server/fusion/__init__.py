@@ -1,0 +1,1 @@
+"""One pool of candidates, and one order over it for each search mode."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from loom_server.model.query import FloorMode, SearchMode
+
+TopSimilarity = Literal["rank1", "window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,13 @@ class LegPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The choices of one search. `reasons` holds one sentence a choice."""
+    """The choices of one search. `reasons` holds one sentence a choice.
+
+    `weights` are those that the request gave, of legs that run and of legs that do not: a
+    row nominated by another leg still takes part in the mode's order by cosine.
+    `lexical_weight` is a factor on the lexical order of `rrf`, for rows that match none of
+    the slots in `identifiers`. `top_similarity` says whose cosine the gate reads.
+    """
 
     mode: SearchMode
     legs: tuple[LegPlan, ...]
@@ -34,7 +43,14 @@ class Plan:
     top_k_ceiling: int
     tier: str = "scalar"
     reasons: tuple[str, ...] = ()
+    weights: tuple[tuple[str, float], ...] = ()
+    identifiers: int = 0
+    top_similarity: TopSimilarity = "rank1"
 
     def leg(self, name: str) -> LegPlan | None:
         """The plan of the leg called `name`, or None where it does not run."""
         return next((leg for leg in self.legs if leg.name == name), None)
+
+    def weight(self, leg: str) -> float:
+        """The weight of a leg's order in fusion: 1 unless the request gave another."""
+        return next((weight for name, weight in self.weights if name == leg), 1.0)

@@ -72,6 +72,11 @@ class Query:
     degraded: tuple[str, ...] = ()
 
     @property
+    def has_vector(self) -> bool:
+        """Whether cosines mean anything: a vector of zeros is as far from all rows as from none."""
+        return self.vector is not None and bool(self.vector.any())
+
+    @property
     def identifiers(self) -> int:
         """The mask of the slots that are whole identifiers."""
         return sum(1 << i for i, term in enumerate(self.terms) if term.kind == "identifier")

@@ -1,0 +1,1 @@
+"""What a search will do: the choices that follow from its request, its query and its defaults."""

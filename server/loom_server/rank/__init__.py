@@ -1,0 +1,1 @@
+"""From relevance to the served window: the rank expression, and the shape of the window."""

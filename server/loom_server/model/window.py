@@ -1,0 +1,50 @@
+"""The rows that a search serves, and where the others fell.
+
+    rows + drops = ranked        every row that came in is in exactly one of them
+
+A drop names its stage and what would have kept the row, so that `explain` and the verdict
+read the same account.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from loom_server.model.candidate import Ranked
+
+DropStage = Literal["superseded", "tombstoned", "expired", "per_key_cap", "excluded", "floor", "window"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A ranked row that is not served: the stage where it fell, and what would have kept it."""
+
+    row_id: int
+    stage: DropStage
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The served rows, best first.
+
+    `ranked` counts the rows that came in, `below_floor` those under the floor, kept or
+    not, among the rows that may be seen. `best_similarity` is over all of these before
+    `top_k` cuts, so that no verdict depends on the size of the page. `without_body` are
+    the ids served with an empty body.
+    """
+
+    rows: tuple[Ranked, ...]
+    drops: tuple[Drop, ...]
+    ranked: int
+    below_floor: int
+    best_similarity: float
+    without_body: frozenset[int]
+
+    @property
+    def counts(self) -> Mapping[DropStage, int]:
+        """How many rows fell at each stage."""
+        return Counter(drop.stage for drop in self.drops)
