@@ -4,7 +4,13 @@
       InvalidInput            invalid_input      a field is wrong; `errors` names each path
         NotSupported          not_supported      a known field whose feature is not built
         TooLarge              too_large          a bound on size, length or nesting was passed
-      NotFound                not_found          an operation or a row that must exist does not
+        InvalidJson           invalid_json       the body is not JSON
+        InvalidRequest        invalid_request    the JSON is not a request
+        UnsupportedMedia      unsupported_media  the body is of another kind than JSON
+      NotFound                not_found          a path or a row that must exist does not
+        UnknownOperation      unknown_operation  no operation has this name
+      MethodNotAllowed        method_not_allowed the path is not served by this HTTP method
+      Forbidden               forbidden          the caller may not do this
       Conflict                conflict           if_match_sha256 lost, or a key is ambiguous
         MigrationEdited       migration_edited   an applied migration's text has changed
       ConfigError             config_error       a setting cannot be used
@@ -82,8 +88,32 @@ class TooLarge(InvalidInput):
     http_status = 413
 
 
+class InvalidJson(InvalidInput):
+    code, http_status, rpc_code = "invalid_json", 400, -32700
+
+
+class InvalidRequest(InvalidInput):
+    code, http_status, rpc_code = "invalid_request", 400, -32600
+
+
+class UnsupportedMedia(InvalidInput):
+    code, http_status, rpc_code = "unsupported_media", 415, -32600
+
+
 class NotFound(LoomError):
     code, category, http_status, rpc_code = "not_found", "request", 404, -32003
+
+
+class UnknownOperation(NotFound):
+    code, rpc_code = "unknown_operation", -32601
+
+
+class MethodNotAllowed(LoomError):
+    code, category, http_status, rpc_code = "method_not_allowed", "request", 405, -32600
+
+
+class Forbidden(LoomError):
+    code, category, http_status, rpc_code = "forbidden", "request", 403, -32002
 
 
 class Conflict(LoomError):
