@@ -44,7 +44,9 @@ class Embedder(Protocol):
     """
 
     @property
-    def identity(self) -> ModelIdentity: ...
+    def identity(self) -> ModelIdentity:
+        """What its vectors are of; the same for the whole life of the embedder."""
+        ...
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape (len(texts), dimension). A text without tokens is a zero row."""
