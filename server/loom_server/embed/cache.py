@@ -1,0 +1,94 @@
+"""Every embedder runs behind this: its answers are checked, and kept by identity, role and text.
+
+    key = (identity name, "passage" or "query", text, shares of the text's tokens, or none)
+
+A weighted query is kept under the very shares that weighted it: when the namespace's
+counts move, or another namespace asks, the key is another one. The least recently used
+entry goes first. The lock is held for look-ups only, never while embedding, so two
+threads that miss the same text may both embed it, to the same vector.
+
+Limits: `size` counts vectors, not bytes. The tokens of as many queries are kept beside
+them; those of passages are not, since writes ask for each once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from cachetools import LRUCache
+
+from loom_server.embed.base import Embedder, ModelIdentity, TokenShare, Vectors
+from loom_server.embed.vectors import checked
+
+Key = tuple[str, str, str, tuple[float, ...]]
+
+
+class CachedEmbedder:
+    """An embedder in front of another; with `size` 0 it keeps nothing and still checks."""
+
+    def __init__(self, inner: Embedder, size: int) -> None:
+        """`size` is the number of vectors to keep."""
+        self._inner = inner
+        self._size = size
+        self._kept: LRUCache[Key, Vectors] = LRUCache(max(1, size))
+        self._lock = threading.Lock()
+        self._query_tokens = lru_cache(maxsize=size)(inner.tokens)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the embedder behind this one, which also goes into the key."""
+        return self._inner.identity
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows, shape (len(texts), dimension); a text that stands twice is embedded once.
+
+        Raises `EmbedError` when the embedder fails or its answer is not usable.
+        """
+        identity = self._inner.identity
+        keys: list[Key] = [(identity.name, "passage", text, ()) for text in texts]
+        found = self._look_up(keys)
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if missing:
+            made = checked(self._inner.passages([text for _, _, text, _ in missing]), identity, len(missing))
+            found.update(self._keep(zip(missing, made, strict=True)))
+        rows = np.empty((len(keys), identity.dimension), dtype=np.float32)
+        for row, key in enumerate(keys):
+            rows[row] = found[key]
+        return rows
+
+    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+        """One unit vector, shape (dimension,), read-only since later callers get the same array.
+
+        Raises `EmbedError` when the embedder fails or its answer is not usable.
+        """
+        identity = self._inner.identity
+        tokens = () if share is None else self._query_tokens(text)
+        shares = tuple(map(float, share(tokens))) if share is not None and tokens else ()
+        key: Key = (identity.name, "query", text, shares)
+        found = self._look_up([key])
+        if key not in found:
+            # The embedder weights with the shares in the key, whatever the counts have become.
+            made = self._inner.query(text, (lambda _: shares) if tokens else None)
+            found = self._keep([(key, checked(made[np.newaxis], identity, 1)[0])])
+        return found[key]
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """The tokens of the embedder behind this one."""
+        return self._inner.tokens(text)
+
+    def _look_up(self, keys: Iterable[Key]) -> dict[Key, Vectors]:
+        with self._lock:
+            return {key: self._kept[key] for key in keys if key in self._kept}
+
+    def _keep(self, made: Iterable[tuple[Key, Vectors]]) -> Mapping[Key, Vectors]:
+        # Copies: a row of a batch would hold the whole batch in memory.
+        fresh = {key: vector.copy() for key, vector in made}
+        for vector in fresh.values():
+            vector.flags.writeable = False
+        if self._size:
+            with self._lock:
+                self._kept.update(fresh)
+        return fresh
