@@ -61,7 +61,9 @@ def open_clients(engine: Path, number: int, defaults: Mapping[str, object]) -> t
             raise StoreUnavailable(
                 "This process already has a store open on another directory; the embedded engine allows one."
             ) from error
-        raise StoreUnavailable(f"The embedded engine cannot open {engine}; is it complete, and writable?") from error
+        raise StoreUnavailable(
+            f"The embedded engine cannot open {engine}; another program may hold it, or it is damaged or not writable."
+        ) from error
     return tuple(opened)
 
 

@@ -14,6 +14,7 @@ next start sweeps. The engine allows one directory a process.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from itertools import count
@@ -42,6 +43,7 @@ Observer = Callable[[str, float, int, Outcome], None]
 
 ENGINE_DIRECTORY = "engine"
 SHORTEST_RUN_S = 0.001
+_UNSAFE = re.compile(r"[^\w.-]")
 _TAKES_SETTINGS = ("UPDATE", "DELETE", "OPTIMIZE")
 _CHANGES_TABLES = ("CREATE", "ALTER", "DROP", "RENAME", "EXCHANGE")
 
@@ -169,7 +171,7 @@ class EmbeddedStore:
         return self._types[table]
 
     def _comment(self, name: str) -> str:
-        return f"{name} {self._mark}-{next(self._numbers)}"
+        return f"{_UNSAFE.sub('_', name)} {self._mark}-{next(self._numbers)}"
 
     def _time_left(self, deadline: Deadline | None) -> dict[str, str]:
         if deadline is None:

@@ -81,6 +81,6 @@ class Namespaces:
     def _write(self, org: str, namespace: str, model: str, preferences: Preferences) -> None:
         row = (org, namespace, self._versions.next(), model, orjson.dumps(preferences).decode(), datetime.now(UTC))
         columns = ("org", "namespace", "version", "embedding_model", "preferences", "updated_at")
-        self._store.insert(Insert("loom.namespaces", columns, tuple([value] for value in row)))
+        self._store.insert(Insert("namespaces", columns, tuple([value] for value in row)))
         with self._lock:
             self._kept[org, namespace] = (model, preferences)

@@ -2,8 +2,9 @@
 
 A `Template` is SQL with the marker `/*scope*/` wherever a tenant's table is read. Binding
 puts the compiled predicate of a `Scope` in the place of every marker and its values among
-the parameters. A template without a marker is refused when it is made, and a query that
-names a tenant's table more often than it has markers is refused too.
+the parameters. Refused when it is made: a template without a marker, one that names a
+tenant's tables more often than it has markers, and one that leaves the writer's identity
+out over a table that has it.
 
 Filters live on `memory` alone; where there are any, `/*filters*/` becomes a semi-join on
 the ids of the rows that pass them, itself scoped.
@@ -22,8 +23,10 @@ SCOPE_MARKER = "/*scope*/"
 FILTERS_MARKER = "/*filters*/"
 TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces")
 IDENTITY_TABLES = ("memory", "memory_embeddings", "postings")
+RESERVED = ("scope_", "f_")
+"""How the names of the predicates' own parameters begin."""
 
-_TENANT_READ = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+loom\.(" + "|".join(TENANT_TABLES) + r")\b", re.IGNORECASE)
+_TENANT_TABLE = re.compile(r"\bloom\s*\.\s*`?(" + "|".join(TENANT_TABLES) + r")\b(?!`?\.)", re.IGNORECASE)
 _EVERY_ROW = "1"
 
 
@@ -76,9 +79,12 @@ class Template:
     """A named statement that still lacks its scope."""
 
     def __init__(self, name: str, sql: str, *, identity: bool = True) -> None:
-        reads = len(_TENANT_READ.findall(sql))
-        if SCOPE_MARKER not in sql or sql.count(SCOPE_MARKER) < reads:
-            raise ValueError(f"statement {name} reads {reads} tenant tables under {sql.count(SCOPE_MARKER)} scopes")
+        tables = [table.lower() for table in _TENANT_TABLE.findall(sql)]
+        scopes = sql.count(SCOPE_MARKER)
+        if not scopes or scopes < len(tables):
+            raise ValueError(f"statement {name} names {len(tables)} tenant tables under {scopes} scopes")
+        if not identity and not set(IDENTITY_TABLES).isdisjoint(tables):
+            raise ValueError(f"statement {name} reads rows of writers without narrowing to the caller's")
         self.name = name
         self._sql = sql
         self._identity = identity
@@ -93,7 +99,9 @@ class Template:
     ) -> Statement:
         """The statement, narrowed to `scope` and to the rows that pass `filters`."""
         predicate = compile_scope(scope, identity=self._identity)
-        values: dict[str, object] = {**predicate.parameters, **(parameters or {})}
+        if parameters and any(name.startswith(RESERVED) for name in parameters):
+            raise ValueError(f"statement {self.name} has a parameter of its own that begins with one of {RESERVED}")
+        values: dict[str, object] = {**(parameters or {}), **predicate.parameters}
         sql = self._sql.replace(SCOPE_MARKER, predicate.sql)
         passing = _EVERY_ROW
         if filters is not None and not filters.empty:
