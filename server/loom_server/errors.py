@@ -33,7 +33,7 @@ message says what to do. Messages never hold SQL, values of other rows or secret
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class InvalidInput(LoomError):
     code, category, http_status, rpc_code = "invalid_input", "request", 422, -32602
 
     @classmethod
-    def field(cls, path: str, message: str) -> InvalidInput:
+    def field(cls, path: str, message: str) -> Self:
         """An error about one field."""
         return cls(f"{path}: {message}", errors=(FieldError(path, message),))
 

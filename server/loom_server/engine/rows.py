@@ -42,6 +42,15 @@ PREWHERE /*scope*/ AND model = {{model:String}} AND id IN {{ids:Array(UInt64)}}
 """,
 )
 
+_STALE = Template(
+    "search.stale",
+    """
+SELECT count() AS total
+FROM loom.memory_embeddings
+PREWHERE /*scope*/ AND model != {model:String} AND live = 1
+""",
+)
+
 
 def hydrate(store: Store, scope: Scope, ids: Sequence[int], deadline: Deadline) -> dict[int, Memory]:
     """The committed rows among `ids`."""
@@ -58,6 +67,12 @@ def cosines(
     return dict(
         zip(cast("list[int]", found.column("id")), cast("list[float]", found.column("similarity")), strict=True)
     )
+
+
+def stale_vectors(store: Store, scope: Scope, model: str, deadline: Deadline) -> int:
+    """How many live rows of the scope have a vector of another model."""
+    found = store.query(_STALE.bind(scope, {"model": model}), deadline)
+    return cast(int, found.column("total")[0])
 
 
 def memories(found: Columns) -> Iterable[Memory]:

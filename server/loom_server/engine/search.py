@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from loom_server.embed.base import Embedder
 from loom_server.engine.gather import gather, side_by_side
 from loom_server.engine.recorder import CountedStore, Trace
-from loom_server.engine.rows import cosines, hydrate
+from loom_server.engine.rows import cosines, hydrate, stale_vectors
 from loom_server.engine.understand import understand
 from loom_server.fusion.modes import relevance
 from loom_server.fusion.pool import make_pool
+from loom_server.gate.floor import draw_lines
 from loom_server.gate.verdict import judge
 from loom_server.legs.base import LegContext
 from loom_server.model.candidate import Candidate, LegResult
@@ -29,9 +30,11 @@ from loom_server.model.memory import Memory
 from loom_server.model.plan import Plan
 from loom_server.model.query import Query, SearchRequest
 from loom_server.model.verdict import Verdict
-from loom_server.plan.planner import PlanDefaults, make_plan
+from loom_server.model.window import Window
+from loom_server.plan.defaults import PlanDefaults
+from loom_server.plan.planner import make_plan
 from loom_server.rank.expression import rank
-from loom_server.rank.window import Window, shape_window
+from loom_server.rank.window import shape_window
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Store
 
@@ -65,11 +68,13 @@ class SearchResult:
     plan: Plan
     legs: tuple[LegResult, ...]
     pooled: int
+    stale: int
     window: Window
     verdict: Verdict
     degraded: tuple[str, ...]
     trace: Trace
     store: CountedStore
+    model: str
 
 
 def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline: Deadline) -> SearchResult:
@@ -82,19 +87,18 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
         plan = make_plan(request, query, tenant.defaults)
     with timed(trace, "legs"):
         context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)
-        results = gather(context, searcher.executor)
+        results = gather(context, searcher.executor) if _has_rows(query, request) else ()
+        stale = _stale(context, tenant)
     with timed(trace, "pool"):
         pool = make_pool(results, plan)
     with timed(trace, "hydrate"):
         pool, memories = complete(pool, context, searcher.executor)
     with timed(trace, "rank"):
-        ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
-        window = shape_window(ranked, query, plan, request, searcher.clock.now())
-    for drop in window.drops:
-        trace.dropped(drop.row_id, drop.stage, drop.detail)
-    verdict = judge(window, query, plan)
+        ranked = draw_lines(rank(pool, relevance(plan.mode, pool, plan), memories), query, plan)
+        window = shape_window(ranked, plan, request, searcher.clock.now())
+        verdict = judge(window, query, plan)
     degraded = _degraded(query, results)
-    return SearchResult(request, query, plan, results, len(pool), window, verdict, degraded, trace, store)
+    return SearchResult(request, query, plan, results, len(pool), stale, window, verdict, degraded, trace, store, context.model)
 
 
 def complete(
@@ -122,6 +126,18 @@ def complete(
     side_by_side(executor, [read_cosines, read_rows] if missing else [read_rows])
     committed = (candidate for candidate in pool if candidate.id in memories)
     return tuple(_with_similarity(candidate, found) for candidate in committed), memories
+
+
+def _has_rows(query: Query, request: SearchRequest) -> bool:
+    """An empty namespace costs no statement; superseded versions are not in its figures."""
+    return query.documents > 0 or request.include_superseded
+
+
+def _stale(context: LegContext, tenant: Tenant) -> int:
+    """Rows that no vector leg could read, since they are of another model."""
+    if tenant.org_model in (None, context.model):
+        return 0
+    return stale_vectors(context.store, context.request.scope, context.model, context.deadline)
 
 
 def _with_similarity(candidate: Candidate, found: Mapping[int, float]) -> Candidate:

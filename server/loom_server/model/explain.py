@@ -17,10 +17,6 @@ class Recorder(Protocol):
         """A stage is done."""
         ...
 
-    def dropped(self, row_id: int, stage: str, detail: str) -> None:
-        """A candidate fell out at a stage, with what would have kept it."""
-        ...
-
 
 @contextmanager
 def timed(recorder: Recorder, name: str) -> Iterator[None]:
