@@ -25,12 +25,14 @@ def make_pool(results: Sequence[LegResult], plan: Plan) -> tuple[Candidate, ...]
     scores: dict[int, dict[str, float]] = {}
     matched: dict[int, int] = {}
     for result in results:
-        leg = plan.leg(result.leg)
+        name, leg = result.leg, plan.leg(result.leg)
         columns = zip(result.ids, result.scores, result.matched, strict=True)
         for rank, (row_id, score, mask) in enumerate(islice(columns, leg.quota if leg else 0), 1):
-            ranks.setdefault(row_id, {}).setdefault(result.leg, rank)
-            scores.setdefault(row_id, {}).setdefault(result.leg, rounded(score))
-            matched[row_id] = matched.get(row_id, 0) | mask
+            if row_id in ranks:
+                ranks[row_id][name], scores[row_id][name] = rank, rounded(score)
+                matched[row_id] |= mask
+            else:
+                ranks[row_id], scores[row_id], matched[row_id] = {name: rank}, {name: rounded(score)}, mask
     cosines = _cosines(results, scores)
     return tuple(
         Candidate(row_id, ranks[row_id], scores[row_id], cosines.get(row_id), matched[row_id])

@@ -39,9 +39,10 @@ class RareTerms:
 
     def coverage(self, matched: int) -> float:
         """The idf-weighted share of the rare slots in `matched`, in [0, 1]; 1 only for all of them."""
-        held = fsum(weight for slot, weight in enumerate(self.weights) if matched >> slot & 1)
-        total = fsum(self.weights)
-        return held / total if total else 0.0
+        if not matched & self.mask:
+            return 0.0
+        held = fsum([weight for slot, weight in enumerate(self.weights) if matched >> slot & 1])
+        return held / fsum(self.weights)
 
     def missing(self, matched: int) -> tuple[int, ...]:
         """The rare slots that are not in `matched`."""

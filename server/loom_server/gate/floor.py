@@ -13,13 +13,13 @@ is a coverage of `WORDS_LINE` of the rare terms.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from loom_server.gate.evidence import RareTerms, evidence_of, is_exempt, rare_terms
+from loom_server.gate.evidence import evidence_of, is_exempt, rare_terms
 from loom_server.model.candidate import Ranked
 from loom_server.model.plan import Plan
 from loom_server.model.query import Query
 from loom_server.model.verdict import Evidence
+from loom_server.model.window import Lines
 
 WORDS_LINE = 0.5
 """Coverage of the rare terms that opens the gate where no cosine can be read, in [0, 1].
@@ -29,12 +29,12 @@ off-topic questions reach it; at 0.67 it is 46 % and 3 %.
 """
 
 
-def draw_lines(ranked: Sequence[Ranked], query: Query, plan: Plan) -> tuple[Ranked, ...]:
-    """The rows in the same order, with their marks and the names of the evidence that exempts them."""
+def draw_lines(ranked: Sequence[Ranked], query: Query, plan: Plan) -> tuple[Lines, ...]:
+    """One value a row, in the same order."""
     rare = rare_terms(query)
     floor = plan.floor if query.has_vector else None
     threshold = threshold_of(query, plan)
-    return tuple(_marked(row, rare, floor, threshold) for row in ranked)
+    return tuple(_lines(evidence_of(row, rare), floor, threshold) for row in ranked)
 
 
 def threshold_of(query: Query, plan: Plan) -> float | None:
@@ -49,13 +49,16 @@ def below_threshold(found: Evidence, threshold: float | None) -> bool:
     return found.rare_coverage < WORDS_LINE if threshold is None else found.similarity < threshold
 
 
-def _marked(row: Ranked, rare: RareTerms, floor: float | None, threshold: float | None) -> Ranked:
-    found = evidence_of(row, rare)
-    names = ("identifier",) * found.identifier + ("rare_terms",) * (found.rare_coverage >= 1.0)
-    low = below_threshold(found, threshold)
-    return replace(
-        row,
-        below_floor=floor is not None and not names and found.similarity < floor,
-        below_threshold=low,
-        evidence=names,
-    )
+def _lines(found: Evidence, floor: float | None, threshold: float | None) -> Lines:
+    if is_exempt(found):
+        return Lines(False, False, _names(found))
+    below_floor = floor is not None and found.similarity < floor
+    return _UNDER[below_floor, below_threshold(found, threshold)]
+
+
+def _names(found: Evidence) -> tuple[str, ...]:
+    return ("identifier",) * found.identifier + ("rare_terms",) * (found.rare_coverage >= 1.0)
+
+
+_UNDER = {(floor, threshold): Lines(floor, threshold) for floor in (False, True) for threshold in (False, True)}
+"""Rows without exempting evidence differ in nothing else, and there are hundreds of them."""

@@ -31,7 +31,7 @@ class LegResult:
     ids: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
     matched: tuple[int, ...] = ()
-    known: Mapping[int, float] = EMPTY
+    known: Mapping[int, float] = field(default_factory=lambda: EMPTY)
     milliseconds: float = 0.0
     reason: str = ""
 

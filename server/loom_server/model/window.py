@@ -19,6 +19,15 @@ DropStage = Literal["superseded", "tombstoned", "expired", "per_key_cap", "exclu
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """Where a row stands to the two lines, and the evidence that exempts it from both."""
+
+    below_floor: bool
+    below_threshold: bool
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     """A ranked row that is not served: the stage where it fell, and what would have kept it."""
 
@@ -29,22 +38,36 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The served rows, best first.
+    """The served rows, best first, with their lines drawn.
 
-    `ranked` counts the rows that came in, `below_floor` those under the floor, kept or
-    not, among the rows that may be seen. `best_similarity` is over all of these before
-    `top_k` cuts, so that no verdict depends on the size of the page. `without_body` are
-    the ids served with an empty body.
+    `fallen` were left out by a rule, `beyond` by `top_k` alone, in the order in which they
+    would have followed. `ranked` counts the rows that came in, `below_floor` those under
+    the floor, kept or not, among the rows that may be seen. `best_similarity` is over
+    `rows` and `beyond`, so that no verdict depends on the size of the page. `without_body`
+    are the ids served with an empty body.
     """
 
     rows: tuple[Ranked, ...]
-    drops: tuple[Drop, ...]
+    fallen: tuple[Drop, ...]
+    beyond: tuple[Ranked, ...]
     ranked: int
     below_floor: int
     best_similarity: float
     without_body: frozenset[int]
 
     @property
+    def drops(self) -> tuple[Drop, ...]:
+        """Every row that is not served. Spelt out on demand: plain searches do not ask."""
+        served = len(self.rows)
+        cut = (
+            Drop(row.memory.id, "window", f"place {place} is beyond top_k {served}")
+            for place, row in enumerate(self.beyond, served + 1)
+        )
+        return (*self.fallen, *cut)
+
+    @property
     def counts(self) -> Mapping[DropStage, int]:
         """How many rows fell at each stage."""
-        return Counter(drop.stage for drop in self.drops)
+        counts: Counter[DropStage] = Counter(drop.stage for drop in self.fallen)
+        counts["window"] += len(self.beyond)
+        return +counts
