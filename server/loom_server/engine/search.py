@@ -97,8 +97,20 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
         ranked = draw_lines(rank(pool, relevance(plan.mode, pool, plan), memories), query, plan)
         window = shape_window(ranked, plan, request, searcher.clock.now())
         verdict = judge(window, query, plan)
-    degraded = _degraded(query, results)
-    return SearchResult(request, query, plan, results, len(pool), stale, window, verdict, degraded, trace, store, context.model)
+    return SearchResult(
+        request=request,
+        query=query,
+        plan=plan,
+        legs=results,
+        pooled=len(pool),
+        stale=stale,
+        window=window,
+        verdict=verdict,
+        degraded=_degraded(query, results),
+        trace=trace,
+        store=store,
+        model=context.model,
+    )
 
 
 def complete(

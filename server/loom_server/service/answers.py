@@ -13,6 +13,7 @@ import orjson
 from loom_client import wire
 from loom_server.analysis.analyse import matches
 from loom_server.engine.search import SearchResult
+from loom_server.errors import LoomError
 from loom_server.gate.confidence import confidence
 from loom_server.gate.evidence import evidence_of, rare_terms
 from loom_server.gate.floor import threshold_of
@@ -201,9 +202,9 @@ def _next(result: SearchResult) -> str:
     return "Answer from the rows."
 
 
-def refused(key: str, error: wire.Problem) -> wire.MemoryRefused:
+def refused(key: str, error: LoomError) -> wire.MemoryRefused:
     """The answer of an item that was not written."""
-    return wire.MemoryRefused(memory_key=key, error=error)
+    return wire.MemoryRefused(memory_key=key, error=problem_of(error))
 
 
 def sum_up(results: Sequence[wire.MemorySetResponse | wire.MemoryRefused]) -> wire.MemorySetManyResponse:
@@ -213,4 +214,16 @@ def sum_up(results: Sequence[wire.MemorySetResponse | wire.MemoryRefused]) -> wi
     written = sum(1 for result in done if not result.noop and not result.dry_run)
     return wire.MemorySetManyResponse(
         results=tuple(results), written=written, unchanged=unchanged, refused=len(results) - len(done)
+    )
+
+
+def problem_of(error: LoomError) -> wire.Problem:
+    """The wire's shape of an error."""
+    return wire.Problem(
+        code=error.code,
+        message=error.message,
+        category=error.category,
+        retryable=error.retryable,
+        retry_after_s=error.retry_after_s,
+        errors=tuple(wire.FieldProblem(path=field.path, message=field.message) for field in error.errors),
     )

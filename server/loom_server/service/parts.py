@@ -1,0 +1,21 @@
+"""What every group of operations holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loom_server.engine.search import Searcher
+from loom_server.ingest.memory import MemoryWriter
+from loom_server.settings import Settings
+from loom_server.store.namespaces import Namespaces
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a running service; all are safe from many threads. `started` is monotonic."""
+
+    searcher: Searcher
+    writer: MemoryWriter
+    namespaces: Namespaces
+    settings: Settings
+    started: float

@@ -1,0 +1,146 @@
+"""The operations that write memories: `memory.set`, `set_many`, `update`, `delete`."""
+
+from __future__ import annotations
+
+from loom_client import wire
+from loom_server.engine import browse
+from loom_server.errors import Conflict, FieldError, LoomError, NotFound, TooLarge
+from loom_server.model.clock import memory_id_of
+from loom_server.model.deadline import Deadline
+from loom_server.model.memory import Draft, Memory, WriteOutcome
+from loom_server.service import answers, intake
+from loom_server.service.tenants import Tenants
+
+UPDATE_TRIES = 5
+
+
+class Writes(Tenants):
+    """The operations that change what is stored."""
+
+    __slots__ = ()
+
+    def set(self, request: wire.MemorySetRequest, deadline: Deadline) -> wire.MemorySetResponse:
+        """Write one memory. Raises what refused it."""
+        result = self._write((request,), deadline)[0]
+        if isinstance(result, LoomError):
+            raise result
+        return result
+
+    def set_many(self, request: wire.MemorySetManyRequest, deadline: Deadline) -> wire.MemorySetManyResponse:
+        """Write many; a refused item is an answer of its own."""
+        if len(request.items) > self.settings.max_items:
+            raise TooLarge.field("items", f"at most {self.settings.max_items} of them; send the rest in a next call")
+        requests = tuple(request.requests())
+        results = self._write(requests, deadline)
+        return answers.sum_up(
+            [
+                answers.refused(item.memory_key, result) if isinstance(result, LoomError) else result
+                for item, result in zip(requests, results, strict=True)
+            ]
+        )
+
+    def update(self, request: wire.MemoryUpdateRequest, deadline: Deadline) -> wire.MemoryUpdateResponse:
+        """Change what is named of a live memory, whoever wrote it.
+
+        The change is made on what was read, and only while that still counts; a writer in
+        between is met by reading again, unless the request itself named the hash it expects.
+        """
+        outcome = self._changed(request, deadline)
+        if outcome is None:
+            return wire.MemoryUpdateResponse(updated=False, reason="not_found")
+        reason = "dry_run" if request.dry_run else "unchanged" if outcome.noop else None
+        return wire.MemoryUpdateResponse(
+            updated=reason is None,
+            reason=reason,
+            memory_key=request.memory_key,
+            version=outcome.version,
+            memory_id=memory_id_of(outcome.row_id) if outcome.row_id else "",
+            content_sha256=outcome.content_sha256,
+            status=outcome.status,
+            degraded=outcome.degraded,
+        )
+
+    def delete(self, request: wire.MemoryDeleteRequest, deadline: Deadline) -> wire.MemoryDeleteResponse:
+        """Close a live key with a tombstone; a key that is not there is no error."""
+        memory = self._one_live(request, request.memory_key, deadline)
+        outcome = None if memory is None else self.writer.delete((memory.key,), deadline)[0]
+        if outcome is None or isinstance(outcome, NotFound):
+            return wire.MemoryDeleteResponse(found=False, tombstoned=False, memory_key=request.memory_key)
+        if isinstance(outcome, LoomError):
+            raise outcome
+        return wire.MemoryDeleteResponse(
+            found=True,
+            tombstoned=True,
+            memory_key=request.memory_key,
+            version=outcome.version,
+            memory_id=memory_id_of(outcome.row_id),
+        )
+
+    def _changed(self, request: wire.MemoryUpdateRequest, deadline: Deadline) -> WriteOutcome | None:
+        for attempt in range(UPDATE_TRIES):
+            memory = self._one_live(request, request.memory_key, deadline)
+            if memory is None:
+                return None
+            draft = intake.changed(memory, request, self.searcher.clock.now())
+            if (oversize := self._too_large(draft.value)) is not None:
+                raise oversize
+            outcome = self.writer.write((draft,), deadline, self._language(request, deadline))[0]
+            if not isinstance(outcome, LoomError):
+                return outcome
+            last = attempt == UPDATE_TRIES - 1
+            if not isinstance(outcome, Conflict) or request.if_match_sha256 is not None or last:
+                raise outcome
+        return None
+
+    def _write(
+        self, requests: tuple[wire.MemorySetRequest, ...], deadline: Deadline
+    ) -> tuple[wire.MemorySetResponse | LoomError, ...]:
+        """An answer for each request, in order; what is refused here does not reach the writer."""
+        drafts = [intake.draft_of(request) for request in requests]
+        oversize = {place: error for place, draft in enumerate(drafts) if (error := self._too_large(draft.value))}
+        fitting = [draft for place, draft in enumerate(drafts) if place not in oversize]
+        outcomes = iter(self.writer.write(fitting, deadline, self._language(requests[0], deadline)))
+        return tuple(
+            oversize[place] if place in oversize else _answer(draft, next(outcomes))
+            for place, draft in enumerate(drafts)
+        )
+
+    def _one_live(self, request: wire.Reader, memory_key: str, deadline: Deadline) -> Memory | None:
+        """The one live row of the key; several writers of it are a conflict that names them."""
+        found = browse.by_key(self.searcher.store, intake.scope_of(request), memory_key, deadline)
+        if len(found) > 1:
+            raise Conflict(
+                f"memory_key: {len(found)} writers hold this key; name one by agent, user_id or session_id.",
+                errors=tuple(map(_writer, found)),
+            )
+        return found[0] if found else None
+
+    def _too_large(self, value: str) -> TooLarge | None:
+        most = self.settings.max_value_bytes
+        if len(value.encode()) <= most:
+            return None
+        return TooLarge.field("value", f"at most {most} bytes as JSON; cut it into several memories")
+
+    def _language(self, request: wire.Tenant, deadline: Deadline) -> str:
+        return self.preferences(request.org, request.namespace, deadline).language
+
+
+def _answer(draft: Draft, outcome: WriteOutcome | LoomError) -> wire.MemorySetResponse | LoomError:
+    if isinstance(outcome, LoomError):
+        return outcome
+    return wire.MemorySetResponse(
+        memory_key=draft.memory_key,
+        version=outcome.version,
+        memory_id=memory_id_of(outcome.row_id) if outcome.row_id else "",
+        content_sha256=outcome.content_sha256,
+        status=outcome.status,
+        noop=outcome.noop,
+        dry_run=draft.dry_run,
+        degraded=outcome.degraded,
+    )
+
+
+def _writer(memory: Memory) -> FieldError:
+    i = memory.identity
+    named = f"agent={i.agent or '-'} user_id={i.user_id or '-'} session_id={i.session_id or '-'}"
+    return FieldError("memory_key", f"held by {named}")
