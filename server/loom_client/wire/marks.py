@@ -12,11 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import (
+    BaseModel,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 NOT_SUPPORTED = "not_supported"
+_SHOWN_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +53,21 @@ class BuiltOnly:
 
     built: tuple[str, ...]
 
-    def refuse(self, value: str) -> str:
-        """The value, where it is built; else a `not_supported` error that names those that are."""
+    def judge(self, value: object, known: ValidatorFunctionWrapHandler) -> object:
+        """The value, where it is built; else an error that names the values that are."""
+        try:
+            known(value)
+        except ValidationError:
+            raise PydanticCustomError("choice", "must be one of {built}", self._context(value)) from None
         if value in self.built:
             return value
-        context = {"value": value, "built": ", ".join(self.built)}
-        raise PydanticCustomError(NOT_SUPPORTED, "'{value}' is not built yet; use one of {built}", context)
+        raise PydanticCustomError(NOT_SUPPORTED, "'{value}' is not built yet; use one of {built}", self._context(value))
+
+    def _context(self, value: object) -> dict[str, object]:
+        return {"value": str(value)[:_SHOWN_CHARS], "built": ", ".join(self.built)}
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.refuse, handler(source))
+        return core_schema.no_info_wrap_validator_function(self.judge, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         shown = handler(schema)

@@ -24,7 +24,7 @@ from loom_client.wire.words import (
     RetrievalBudget,
     SearchMode,
     SearchScope,
-    SourceClass,
+    SourceClasses,
 )
 
 QUERY_CHARS = 1_000_000
@@ -73,7 +73,7 @@ class SearchSelection(Reader):
     tags_any: Labels = Field(default=[], description="Only memories that carry one of these tags.")
     tags_all: Labels = Field(default=[], description="Only memories that carry all of these tags.")
     tags_none: Labels = Field(default=[], description="Only memories that carry none of these tags.")
-    source_class: SourceClass | Annotated[list[SourceClass], Field(min_length=1, max_length=5)] | None = Field(
+    source_class: SourceClasses | None = Field(
         default=None, description="Only memories known in this way, or in one of these."
     )
     created_after: Moment | None = Field(default=None, description="Only versions written at this time or later.")

@@ -6,7 +6,10 @@ wrong value.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from loom_client.wire.marks import BuiltOnly
 
@@ -33,4 +36,20 @@ LegName = Annotated[
         "fact", "key_axis", "lexical", "bm25", "chunk", "digest", "entity", "graph", "record", "key_match", "computed"
     ],
     BuiltOnly(BUILT_LEGS),
+]
+
+
+def _one_or_many(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    # The branches of a union would report their errors one by one, under names that no request has.
+    try:
+        return handler(value)
+    except ValidationError:
+        choices = ", ".join(get_args(SourceClass))
+        raise PydanticCustomError(
+            "choice", "must be one of {choices}, or a list of them", {"choices": choices}
+        ) from None
+
+
+SourceClasses = Annotated[
+    SourceClass | Annotated[list[SourceClass], Field(min_length=1, max_length=5)], WrapValidator(_one_or_many)
 ]
