@@ -1,0 +1,1 @@
+"""The doors: JSON-RPC, flat HTTP and health, all made from the registry in `operations`."""

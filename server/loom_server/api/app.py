@@ -1,0 +1,107 @@
+"""The HTTP application: the doors, mounted on one FastAPI app.
+
+It listens before the services have started: until then every operation answers `not_ready`
+(503 with `Retry-After`), and only `/health/live` is well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, cast
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from loom_server.api.call import Calls, Provider
+from loom_server.api.edge import Edge
+from loom_server.api.health import add_health
+from loom_server.api.http import ERRORS, add_operations, direct
+from loom_server.api.problems import problem_response
+from loom_server.api.rpc import Rpc
+from loom_server.errors import InvalidRequest, LoomError, MethodNotAllowed, NotFound
+from loom_server.settings import Settings
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+_ABOUT = "A retrieval service for the memory of agents and teams."
+_RPC_STATUSES = (403, 405, 413, 415, 500)
+_RPC_ABOUT = (
+    "JSON-RPC 2.0 over the same operations: requests, notifications and batches, parameters by name."
+    " `error.data` has the members of an HTTP error's `detail`."
+)
+
+
+def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None = None) -> FastAPI:
+    """The application. `provider` gives the services, None while they start; it is asked on every call."""
+    app = FastAPI(
+        title="Loom Recall",
+        version=service_version(),
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+        lifespan=lifespan,
+    )
+    app.add_middleware(Edge, host=settings.host)
+    app.add_exception_handler(HTTPException, _routing_problem)
+    app.add_exception_handler(LoomError, _problem)
+    calls = Calls(provider, settings)
+    add_health(app.router, calls)
+    add_operations(app.router, calls)
+    _add_rpc(app, Rpc(calls))
+    return app
+
+
+def service_version() -> str:
+    """The version of the installed service."""
+    try:
+        return version("loom-recall")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def _add_rpc(app: FastAPI, rpc: Rpc) -> None:
+    def described(body: Any) -> Any:
+        raise AssertionError("the route's own handler answers")
+
+    described.__annotations__ = {"body": dict[str, Any] | list[dict[str, Any]], "return": dict[str, Any] | list[Any]}
+    app.router.add_api_route(
+        "/rpc",
+        described,
+        methods=["POST"],
+        operation_id="rpc",
+        tags=["rpc"],
+        summary="Call operations by JSON-RPC.",
+        description=_RPC_ABOUT,
+        responses={
+            204: {"description": "Notifications only."},
+            400: {"description": "Not JSON: a JSON-RPC error with code -32700."},
+            422: {"description": "Never sent; a wrong call is a JSON-RPC error with status 200."},
+            **{status: ERRORS[status] for status in _RPC_STATUSES},
+        },
+        route_class_override=direct(rpc.serve),
+    )
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    return problem_response(cast(LoomError, error), request.state.request_id)
+
+
+def _routing_problem(request: Request, error: Exception) -> Response:
+    routed = cast(HTTPException, error)
+    return problem_response(_routed(request, routed), request.state.request_id, dict(routed.headers or {}))
+
+
+def _routed(request: Request, error: HTTPException) -> LoomError:
+    path = request.url.path[:100]
+    if error.status_code == 404:
+        return NotFound(f"Nothing is served at {path}; operations are at POST /v1/<name> and POST /rpc.")
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "another method")
+        return MethodNotAllowed(f"{path} is served by {allowed}, not by {request.method}.")
+    return InvalidRequest(str(error.detail))

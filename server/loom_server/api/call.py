@@ -1,0 +1,127 @@
+"""One call of one operation, the same behind every door.
+
+    parameters -> nesting -> validation -> bounds -> deadline -> handler -> bytes
+
+All of it runs in a thread, so that a large body keeps no other call waiting, and ends in a
+`LoomError` or in the bytes of the answer. Time spent in waiting for a thread counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import TypeVar, cast
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from pydantic import ValidationError
+from starlette.types import Receive
+
+from loom_client import wire
+from loom_server.api.limits import check_nesting
+from loom_server.api.operations import OPERATIONS, Handlers, Operation
+from loom_server.api.problems import internal_error
+from loom_server.api.refusal import refusal
+from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperation
+from loom_server.model.deadline import Deadline
+from loom_server.settings import Settings
+
+THREADS = 32
+"""Calls that run side by side; further ones wait, and their time runs."""
+
+STARTING_RETRY_S = 1.0
+
+Provider = Callable[[], Handlers | None]
+"""The services, None while they start; raises the `LoomError` that stopped the start."""
+
+T = TypeVar("T")
+_log = structlog.get_logger("loom_server.api")
+
+
+class Attended:
+    """One HTTP request: its id, and the deadlines that end when its client goes away."""
+
+    def __init__(self, request_id: str, receive: Receive) -> None:
+        self.request_id = request_id
+        self._receive = receive
+        self._since = monotonic()
+        self._deadlines: list[Deadline] = []
+        self._gone = False
+
+    def deadline(self, seconds: float) -> Deadline:
+        """A deadline of `seconds` after the request came in."""
+        deadline = Deadline(seconds - (monotonic() - self._since))
+        self._deadlines.append(deadline)
+        if self._gone:
+            deadline.cancel()
+        return deadline
+
+    async def attend(self, work: Awaitable[T]) -> T:
+        """Do the work, and cancel its deadlines when the client hangs up meanwhile."""
+        watcher = asyncio.create_task(self._watch())
+        try:
+            return await work
+        finally:
+            watcher.cancel()
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        for deadline in tuple(self._deadlines):
+            deadline.cancel()
+
+
+class Calls:
+    """Runs operations for the doors."""
+
+    def __init__(self, provider: Provider, settings: Settings) -> None:
+        self.settings = settings
+        self._provider = provider
+        self._limiter = CapacityLimiter(THREADS)
+
+    def services(self) -> Handlers:
+        """The services. Raises `NotReady` while they start, and what stopped their start."""
+        services = self._provider()
+        if services is None:
+            raise NotReady("The service is starting; try again in a moment.", retry_after_s=STARTING_RETRY_S)
+        return services
+
+    async def call(self, name: str, parameters: object, request: Attended) -> bytes:
+        """The answer of the operation as JSON. Raises a `LoomError`."""
+        operation = OPERATIONS.get(name)
+        if operation is None:
+            raise UnknownOperation(f"No operation is called '{name[:100]}'; ops.capabilities lists them.")
+        services = self.services()
+        return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=self._limiter)
+
+    def _run(self, operation: Operation, services: Handlers, parameters: object, request: Attended) -> bytes:
+        try:
+            valid = self.validated(operation, parameters)
+            deadline = request.deadline(operation.seconds(valid, self.settings))
+            deadline.check()
+            answer = operation.handler(services)(valid, deadline)
+            if isinstance(answer, wire.MemorySearchResponse):
+                answer.request_id = request.request_id
+            return answer.json_bytes()
+        except LoomError:
+            raise
+        except Exception:
+            _log.exception("call_failed", operation=operation.name, request_id=request.request_id)
+            raise internal_error() from None
+
+    def validated(self, operation: Operation, parameters: object) -> wire.Request:
+        """The parameters as the operation's request. Raises an `InvalidInput`."""
+        contract = operation.contract
+        if not isinstance(parameters, dict):
+            fields = ", ".join(name for name, info in contract.request.model_fields.items() if info.is_required())
+            needs = f" with {fields}" if fields else ""
+            raise InvalidInput(f"{contract.name} takes one JSON object{needs}, its fields by name.")
+        check_nesting(cast(object, parameters), self.settings.max_nesting)
+        try:
+            valid = contract.request.model_validate(parameters)
+        except ValidationError as error:
+            raise refusal(contract, error) from None
+        operation.bounds(valid, self.settings)
+        return valid

@@ -1,0 +1,85 @@
+"""The edge of the process: request ids, the Host check, and the last resort for errors.
+
+`X-Request-ID` is taken where it is 1 to 64 letters, digits, dots, underscores and hyphens, else
+made, and is on every answer. A Host header that names neither loopback nor the configured host
+is refused: otherwise any site could reach the service through a name that it points here.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from secrets import token_hex
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from loom_server.api.problems import internal_error, problem_response
+from loom_server.errors import Forbidden
+
+REQUEST_ID = "X-Request-ID"
+_TAKEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_log = structlog.get_logger("loom_server.api")
+
+
+class Edge:
+    """The outermost layer around the doors."""
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app = app
+        self._host = host.lower()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = choose_id(headers.get(REQUEST_ID))
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                MutableHeaders(scope=message)[REQUEST_ID] = request_id
+            await send(message)
+
+        if not self.admits(headers.get("host", "")):
+            refused = Forbidden("The Host header names another service; use 127.0.0.1 or localhost.")
+            await problem_response(refused, request_id)(scope, receive, send_with_id)
+            return
+        try:
+            await self._app(scope, receive, send_with_id)
+        except Exception:
+            _log.exception("request_failed", path=scope["path"], request_id=request_id)
+            if started:
+                raise
+            await problem_response(internal_error(), request_id)(scope, receive, send_with_id)
+
+    def admits(self, host: str) -> bool:
+        """Whether the Host header names this service."""
+        name = host_name(host)
+        return is_loopback(name) or (name != "" and name == self._host)
+
+
+def choose_id(given: str | None) -> str:
+    """The caller's request id where it has the right form, else a new one."""
+    return given if given is not None and _TAKEN.fullmatch(given) else token_hex(8)
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without port and brackets."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a name or an address is this machine's own."""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name.rstrip(".").lower() == "localhost"

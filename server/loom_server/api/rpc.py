@@ -1,0 +1,113 @@
+"""JSON-RPC 2.0 on `POST /rpc`: calls, notifications, and batches that run side by side.
+
+An answer that is JSON-RPC has HTTP status 200, or 400 where the body could not be read as
+JSON; notifications alone are answered with 204. `error.data` has the members of HTTP's
+`detail`. Parameters are an object: the operations have too many fields to be given by place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final, cast
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from loom_server.api.call import Attended, Calls
+from loom_server.api.limits import read_json
+from loom_server.api.problems import JSON, problem
+from loom_server.errors import InvalidJson, InvalidRequest, LoomError, UnknownOperation
+
+_MEMBERS = frozenset({"jsonrpc", "method", "params", "id"})
+_RESERVED = "rpc."
+
+Id = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request object. A notification is answered with nothing, even when it fails."""
+
+    method: str
+    params: object
+    id: Id
+    notification: bool
+
+
+class Rpc:
+    """The JSON-RPC door."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls: Final = calls
+
+    async def serve(self, request: Request) -> Response:
+        """Answer one HTTP request."""
+        attended = Attended(request.state.request_id, request.receive)
+        try:
+            body = await read_json(request, self._calls.settings.max_body_bytes)
+        except InvalidJson as error:
+            return Response(_failed(None, error, attended), 400, media_type=JSON)
+        if isinstance(body, list):
+            return await self._batch(cast("list[object]", body), attended)
+        answer = await attended.attend(self._answer(body, attended))
+        return Response(status_code=204) if answer is None else Response(answer, media_type=JSON)
+
+    async def _batch(self, items: list[object], attended: Attended) -> Response:
+        most = self._calls.settings.max_batch
+        if not 0 < len(items) <= most:
+            error = InvalidRequest(f"A batch holds 1 to {most} calls, not {len(items)}.")
+            return Response(_failed(None, error, attended), media_type=JSON)
+        work = asyncio.gather(*(self._answer(item, attended) for item in items))
+        answers = [answer for answer in await attended.attend(work) if answer is not None]
+        return Response(b"[" + b",".join(answers) + b"]", media_type=JSON) if answers else Response(status_code=204)
+
+    async def _answer(self, item: object, attended: Attended) -> bytes | None:
+        try:
+            call = read_call(item)
+        except LoomError as error:
+            return _failed(_id_of(item), error, attended)
+        try:
+            if call.method.startswith(_RESERVED):
+                raise UnknownOperation(f"Methods that begin with '{_RESERVED}' are reserved, and none is served.")
+            result = await self._calls.call(call.method, call.params, attended)
+        except LoomError as error:
+            return None if call.notification else _failed(call.id, error, attended)
+        return None if call.notification else _succeeded(call.id, result)
+
+
+def read_call(item: object) -> Call:
+    """One request object. Raises `InvalidRequest`."""
+    if not isinstance(item, dict):
+        raise InvalidRequest("A call is a JSON object.")
+    members = cast("dict[str, object]", item)
+    if members.get("jsonrpc") != "2.0":
+        raise InvalidRequest.field("jsonrpc", "must be '2.0'")
+    if unknown := sorted(members.keys() - _MEMBERS):
+        raise InvalidRequest.field(unknown[0][:100], "is not a member of a call")
+    method, identity = members.get("method"), members.get("id")
+    if not isinstance(method, str):
+        raise InvalidRequest.field("method", "must be the name of an operation")
+    if not _is_id(identity):
+        raise InvalidRequest.field("id", "must be text, a number or null")
+    return Call(method, members.get("params", {}), cast(Id, identity), "id" not in members)
+
+
+def _is_id(value: object) -> bool:
+    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _id_of(item: object) -> Id:
+    found = cast("dict[str, object]", item).get("id") if isinstance(item, dict) else None
+    return cast(Id, found) if _is_id(found) else None
+
+
+def _succeeded(identity: Id, result: bytes) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "result": orjson.Fragment(result), "id": identity})
+
+
+def _failed(identity: Id, error: LoomError, attended: Attended) -> bytes:
+    data = problem(error, attended.request_id).plain()
+    told = {"code": error.rpc_code, "message": error.message, "data": data}
+    return orjson.dumps({"jsonrpc": "2.0", "error": told, "id": identity})
