@@ -51,7 +51,7 @@ class Content(Request):
     valid_at: Moment | None = Field(default=None, description="Since when it is true.")
     valid_to: Moment | None = Field(default=None, description="Until when it is true.")
     if_match_sha256: Sha256 | None = Field(default=None, description="Write only where the stored value has this hash.")
-    language: Annotated[str | None, NotBuilt("values are analysed as English")] = Field(
+    language: Annotated[str | None, NotBuilt("set the language of the namespace with namespace.set")] = Field(
         default=None, description="The language of the value."
     )
     relations: Annotated[list[Relation] | None, NotBuilt("name the things in entities")] = Field(

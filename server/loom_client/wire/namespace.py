@@ -11,7 +11,7 @@ from loom_client.wire.fields import Moment
 from loom_client.wire.identity import Tenant
 from loom_client.wire.marks import NotBuilt
 from loom_client.wire.search import Quota
-from loom_client.wire.words import FloorMode, Recipe, RetrievalBudget, SearchMode
+from loom_client.wire.words import FloorMode, Language, Recipe, RetrievalBudget, SearchMode
 
 
 class RetrievalDefaults(Request):
@@ -39,8 +39,8 @@ class NamespaceSetRequest(Tenant):
     """Change what the namespace prefers: a field that is given is set, one that is null is cleared."""
 
     retrieval_defaults: RetrievalDefaults | None = Field(default=None, description="What its searches do by default.")
-    language: Annotated[str | None, NotBuilt("values are analysed as English")] = Field(
-        default=None, description="The language of its values."
+    language: Language | None = Field(
+        default=None, description="The language that its values are analysed as; settled before the first memory."
     )
     timezone: Annotated[str | None, NotBuilt("give times with their zone")] = Field(
         default=None, description="The zone that days are meant in."
@@ -51,8 +51,9 @@ class NamespaceSetRequest(Tenant):
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if self.retrieval_defaults is None or not self.retrieval_defaults.model_fields_set:
-            raise refused("retrieval_defaults", "with a field to set is required")
+        chosen = self.retrieval_defaults is not None and self.retrieval_defaults.model_fields_set
+        if not chosen and self.language is None:
+            raise refused("retrieval_defaults", "with a field to set, or language, is required")
         return self
 
 
@@ -70,5 +71,6 @@ class NamespaceResponse(Answer):
     org: str = Field(description="The organisation.")
     namespace: str = Field(description="The namespace.")
     retrieval_defaults: StoredDefaults = Field(description="What its searches do by default.")
+    language: str = Field(description="The language that its values are analysed as.")
     embedding_model: str | None = Field(description="The model that the org's vectors are of; null before the first.")
     updated_at: Moment | None = Field(description="When the preferences were last set; null: never.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -16,10 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from loom_server.api.call import Calls, Provider
+from loom_server import __version__
+from loom_server.api.call import Calls, Provider, unknown_operation
 from loom_server.api.edge import Edge
 from loom_server.api.health import add_health
-from loom_server.api.http import ERRORS, add_operations, direct
+from loom_server.api.http import ERRORS, OPERATION_PATH, add_operations, direct
 from loom_server.api.problems import problem_response
 from loom_server.api.rpc import Rpc
 from loom_server.errors import InvalidRequest, LoomError, MethodNotAllowed, NotFound
@@ -39,7 +39,7 @@ def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None
     """The application. `provider` gives the services, None while they start; it is asked on every call."""
     app = FastAPI(
         title="Loom Recall",
-        version=service_version(),
+        version=__version__,
         description=_ABOUT,
         docs_url=None,
         redoc_url=None,
@@ -55,14 +55,6 @@ def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None
     add_operations(app.router, calls)
     _add_rpc(app, Rpc(calls))
     return app
-
-
-def service_version() -> str:
-    """The version of the installed service."""
-    try:
-        return version("loom-recall")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _add_rpc(app: FastAPI, rpc: Rpc) -> None:
@@ -99,6 +91,8 @@ def _routing_problem(request: Request, error: Exception) -> Response:
 
 def _routed(request: Request, error: HTTPException) -> LoomError:
     path = request.url.path[:100]
+    if error.status_code == 404 and path.startswith(OPERATION_PATH):
+        return unknown_operation(path.removeprefix(OPERATION_PATH))
     if error.status_code == 404:
         return NotFound(f"Nothing is served at {path}; operations are at POST /v1/<name> and POST /rpc.")
     if error.status_code == 405:

@@ -13,15 +13,14 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar, cast
 
-import structlog
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.types import Receive
 
 from loom_client import wire
+from loom_server.api.failures import internal_error, log_failure
 from loom_server.api.limits import check_nesting
 from loom_server.api.operations import OPERATIONS, Handlers, Operation
-from loom_server.api.problems import internal_error
 from loom_server.api.refusal import refusal
 from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperation
 from loom_server.model.deadline import Deadline
@@ -36,7 +35,11 @@ Provider = Callable[[], Handlers | None]
 """The services, None while they start; raises the `LoomError` that stopped the start."""
 
 T = TypeVar("T")
-_log = structlog.get_logger("loom_server.api")
+
+
+def unknown_operation(name: str) -> UnknownOperation:
+    """The error for a name that no operation has."""
+    return UnknownOperation(f"No operation is called '{name[:100]}'; ops.capabilities lists them.")
 
 
 class Attended:
@@ -92,7 +95,7 @@ class Calls:
         """The answer of the operation as JSON. Raises a `LoomError`."""
         operation = OPERATIONS.get(name)
         if operation is None:
-            raise UnknownOperation(f"No operation is called '{name[:100]}'; ops.capabilities lists them.")
+            raise unknown_operation(name)
         services = self.services()
         return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=self._limiter)
 
@@ -107,8 +110,8 @@ class Calls:
             return answer.json_bytes()
         except LoomError:
             raise
-        except Exception:
-            _log.exception("call_failed", operation=operation.name, request_id=request.request_id)
+        except Exception as error:
+            log_failure(error, request.request_id, operation.name)
             raise internal_error() from None
 
     def validated(self, operation: Operation, parameters: object) -> wire.Request:

@@ -11,16 +11,15 @@ import re
 from ipaddress import ip_address
 from secrets import token_hex
 
-import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from loom_server.api.problems import internal_error, problem_response
+from loom_server.api.failures import internal_error, log_failure
+from loom_server.api.problems import problem_response
 from loom_server.errors import Forbidden
 
 REQUEST_ID = "X-Request-ID"
 _TAKEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_log = structlog.get_logger("loom_server.api")
 
 
 class Edge:
@@ -52,8 +51,8 @@ class Edge:
             return
         try:
             await self._app(scope, receive, send_with_id)
-        except Exception:
-            _log.exception("request_failed", path=scope["path"], request_id=request_id)
+        except Exception as error:
+            log_failure(error, request_id, scope["path"])
             if started:
                 raise
             await problem_response(internal_error(), request_id)(scope, receive, send_with_id)

@@ -22,6 +22,8 @@ from loom_server.api.problems import JSON
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
+OPERATION_PATH = "/v1/"
+
 ERRORS: Mapping[int | str, dict[str, Any]] = {
     400: {"model": ProblemBody, "description": "Not JSON, or a field whose feature is not built."},
     403: {"model": ProblemBody, "description": "The Host header names another service."},
@@ -53,7 +55,7 @@ def add_operations(router: APIRouter, calls: Calls) -> None:
     for name, operation in OPERATIONS.items():
         contract = operation.contract
         router.add_api_route(
-            f"/v1/{name}",
+            f"{OPERATION_PATH}{name}",
             _described(contract),
             methods=["POST"],
             operation_id=name,

@@ -34,8 +34,3 @@ def problem_response(error: LoomError, request_id: str, headers: dict[str, str] 
 def retry_after(error: LoomError) -> dict[str, str]:
     """The header that says when to come back."""
     return {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
-
-
-def internal_error() -> LoomError:
-    """What a caller is told of an error that nobody foresaw."""
-    return LoomError("The service failed on this request; its log has the details under the request id.")

@@ -65,7 +65,7 @@ def _path(location: Sequence[int | str]) -> str:
 def _hint(contract: wire.Contract, path: str) -> str:
     names = sorted({known.rpartition(".")[2] for known in paths(contract.request)})
     near = get_close_matches(path.rpartition(".")[2], names, n=1, cutoff=0.75)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _message(name: str, errors: Sequence[FieldError], total: int) -> str:
