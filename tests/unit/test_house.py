@@ -57,6 +57,9 @@ def test_long_functions_everywhere_raise_the_median(tmp_path: Path) -> None:
     assert tree(tmp_path, "even.py", functions) == ["the median function has 13 lines, more than 12"]
 
 
-@pytest.mark.parametrize("text", [METHOD_OF_SEVEN, BROAD_EXCEPT.format("ValueError")])
+@pytest.mark.parametrize(
+    "text",
+    [METHOD_OF_SEVEN, BROAD_EXCEPT.format("ValueError"), BROAD_EXCEPT.format("BaseException") + "    raise\n"],
+)
 def test_what_is_allowed_is_no_breach(tmp_path: Path, text: str) -> None:
     assert tree(tmp_path, "fine.py", text) == []
