@@ -44,8 +44,9 @@ lint: $(STAMP) ## Check style, format, floors and house rules
 types: $(STAMP) ## Check types (pyright, strict over the product)
 	@$(BIN)/pyright
 
-bench: $(STAMP) ## Measure quality and speed (scripts of tests/bench)
-	@ls tests/bench
+bench: $(STAMP) ## Measure speed, and quality too where DATA names a folder of judged sets
+	@$(BIN)/python tests/bench/latency.py
+	@$(if $(DATA),$(BIN)/python tests/bench/quality.py $(DATA))
 
 lock: $(STAMP) ## Compile the locked versions from pyproject.toml (UPGRADE=1 takes the newest)
 	@$(COMPILE) pyproject.toml -o requirements.lock
