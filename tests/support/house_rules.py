@@ -32,7 +32,7 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
 BROAD = {
     "server/loom_server/engine/gather.py": "a leg's failure becomes a reason code; the search goes on",
     "server/loom_server/ingest/writer.py": "a failed group is told to each of its callers; the writer lives on",
-    "server/loom_server/api/call.py": "the process edge: an unknown error of an operation leaves as the one error shape",
+    "server/loom_server/api/call.py": "the process edge: an unknown error of a call leaves as the one error shape",
     "server/loom_server/api/edge.py": "the process edge: an unknown error of a door leaves as the one error shape",
     "server/loom_server/api/startup.py": "the start runs behind the listener; what ended it is told to every caller",
     "server/loom_server/cli/command.py": "the process edge: an unknown error leaves as an exit code",
