@@ -1,6 +1,6 @@
 """One call of one operation, the same behind every door.
 
-    parameters -> nesting -> validation -> bounds -> deadline -> handler -> bytes
+    parameters -> nesting -> validation -> deadline -> handler -> bytes
 
 All of it runs in a thread, so that a large body keeps no other call waiting, and ends in a
 `LoomError` or in the bytes of the answer. Time spent in waiting for a thread counts.
@@ -123,8 +123,6 @@ class Calls:
             raise InvalidInput(f"{contract.name} takes one JSON object{needs}, its fields by name.")
         check_nesting(cast(object, parameters), self.settings.max_nesting)
         try:
-            valid = contract.request.model_validate(parameters)
+            return contract.request.model_validate(parameters)
         except ValidationError as error:
             raise refusal(contract, error) from None
-        operation.bounds(valid, self.settings)
-        return valid

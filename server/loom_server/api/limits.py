@@ -1,8 +1,8 @@
-"""Bounds of a request, each with a refusal that names the bound and the mend.
+"""Bounds of a request before it means anything: kind, size, nesting, numbers.
 
-The size of a body is bounded while it is read, its nesting before it is validated, and what a
-setting bounds (query, `top_k`, items) after that. Whole numbers beyond 64 bits are refused:
-read as JSON they would turn into rounded ones.
+The size of a body is bounded while it is read, its nesting before it is validated. Whole numbers
+beyond 64 bits are refused: read as JSON they would turn into rounded ones. What bounds a field
+(query, `top_k`, items) is the services' own matter.
 """
 
 from __future__ import annotations
@@ -15,68 +15,12 @@ from typing import Any, cast
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from loom_client import wire
 from loom_server.errors import Cancelled, InvalidInput, InvalidJson, TooLarge, UnsupportedMedia
-from loom_server.settings import Settings
-
-OTHER_SECONDS = 30.0
-"""Time of an operation that is not a search."""
-
-HEALTH_SECONDS = 5.0
 
 Container = dict[str, object] | list[object]
 
 _MANY_DIGITS = re.compile(rb"\d{19}")
 _LEAST, _MOST = -(2**63), 2**64 - 1
-
-
-def no_bounds(request: wire.Request, settings: Settings) -> None:
-    """The bounds of an operation that has none of its own."""
-
-
-def check_search(request: wire.MemorySearchRequest, settings: Settings) -> None:
-    """Refuse a query or a `top_k` that passes its bound."""
-    if len(request.query) > settings.max_query_chars:
-        message = f"has {len(request.query)} characters; a query may have {settings.max_query_chars}"
-        raise TooLarge.field("query", message)
-    if request.top_k is not None and request.top_k > settings.memory_search_top_k_ceiling:
-        raise InvalidInput.field("top_k", f"must be at most {settings.memory_search_top_k_ceiling}")
-
-
-def check_items(request: wire.MemorySetManyRequest, settings: Settings) -> None:
-    """Refuse more items than one call may write."""
-    if len(request.items) > settings.max_items:
-        raise TooLarge.field("items", f"holds {len(request.items)}; one call may write {settings.max_items}")
-
-
-def search_seconds(request: wire.MemorySearchRequest, settings: Settings) -> float:
-    """The time of a search: what it asks for, up to the service's cap."""
-    cap = settings.memory_search_timeout_ms
-    return min(request.timeout_ms or cap, cap) / 1000.0
-
-
-def health_seconds(request: wire.Request, settings: Settings) -> float:
-    """The time of a health check, short enough for a balancer."""
-    return HEALTH_SECONDS
-
-
-def other_seconds(request: wire.Request, settings: Settings) -> float:
-    """The time of every other operation."""
-    return OTHER_SECONDS
-
-
-def limits_of(settings: Settings) -> dict[str, int]:
-    """The bounds as `ops.capabilities` tells them."""
-    return {
-        "body_bytes": settings.max_body_bytes,
-        "value_bytes": settings.max_value_bytes,
-        "query_chars": settings.max_query_chars,
-        "top_k": settings.memory_search_top_k_ceiling,
-        "batch": settings.max_batch,
-        "items": settings.max_items,
-        "nesting": settings.max_nesting,
-        "search_timeout_ms": settings.memory_search_timeout_ms,
-    }
 
 
 async def read_json(request: Request, most_bytes: int) -> object:

@@ -1,4 +1,4 @@
-"""The registry: each operation's contract, its handler, its bounds and its time.
+"""The registry: each operation's contract, its handler and its time.
 
 Every door is made from `OPERATIONS` and shares the one handler. `Handlers` is what the doors
 ask of the engine's services; a handler is called in a thread and may block.
@@ -12,16 +12,14 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from loom_client import wire
-from loom_server.api.limits import (
-    check_items,
-    check_search,
-    health_seconds,
-    no_bounds,
-    other_seconds,
-    search_seconds,
-)
 from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
+
+OTHER_SECONDS = 30.0
+"""Time of an operation that is not a search."""
+
+HEALTH_SECONDS = 5.0
+"""Time of a health check, short enough for a balancer."""
 
 
 class Handlers(Protocol):
@@ -57,13 +55,28 @@ class Handlers(Protocol):
 Handler = Callable[[Any, Deadline], wire.Answer]
 
 
+def search_seconds(request: wire.MemorySearchRequest, settings: Settings) -> float:
+    """The time of a search: what it asks for, up to the service's cap."""
+    cap = settings.memory_search_timeout_ms
+    return min(request.timeout_ms or cap, cap) / 1000.0
+
+
+def health_seconds(request: wire.Request, settings: Settings) -> float:
+    """The time of a health check."""
+    return HEALTH_SECONDS
+
+
+def other_seconds(request: wire.Request, settings: Settings) -> float:
+    """The time of every other operation."""
+    return OTHER_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: `bounds` refuses what passes a setting, `seconds` is the time it has."""
+    """One operation; `seconds` is the time it has."""
 
     contract: wire.Contract
     handler: Callable[[Handlers], Handler]
-    bounds: Callable[[Any, Settings], None] = no_bounds
     seconds: Callable[[Any, Settings], float] = other_seconds
 
     @property
@@ -85,10 +98,6 @@ _HANDLERS: Mapping[str, Callable[[Handlers], Handler]] = {
     "ops.health": lambda services: services.health,
     "ops.capabilities": lambda services: services.capabilities,
 }
-_BOUNDS: Mapping[str, Callable[[Any, Settings], None]] = {
-    "memory.search": check_search,
-    "memory.set_many": check_items,
-}
 _SECONDS: Mapping[str, Callable[[Any, Settings], float]] = {
     "memory.search": search_seconds,
     "ops.health": health_seconds,
@@ -96,7 +105,7 @@ _SECONDS: Mapping[str, Callable[[Any, Settings], float]] = {
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
-        name: Operation(contract, _HANDLERS[name], _BOUNDS.get(name, no_bounds), _SECONDS.get(name, other_seconds))
+        name: Operation(contract, _HANDLERS[name], _SECONDS.get(name, other_seconds))
         for name, contract in wire.CONTRACTS.items()
     }
 )

@@ -1,9 +1,27 @@
-"""Listening: on loopback alone, since no key can be configured yet."""
+"""Listening: first the port, then the services, on loopback alone.
+
+No key can be configured yet, so an address that other machines reach is refused.
+"""
 
 from __future__ import annotations
 
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from loom_server.api.app import create_app
 from loom_server.api.edge import is_loopback
+from loom_server.api.startup import Opened, Startup
 from loom_server.errors import ConfigError
+from loom_server.settings import Settings
+
+DRAIN_SECONDS = 10
+"""How long running calls may take to end once the service is told to stop."""
+
+_BACKLOG = 1024
 
 
 def check_bind(host: str) -> None:
@@ -13,3 +31,53 @@ def check_bind(host: str) -> None:
             f"LOOM_HOST is '{host}', which other machines can reach, and callers cannot be told apart:"
             " keys are not built yet. Use 127.0.0.1, ::1 or localhost."
         )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises `ConfigError` where the port is taken."""
+    check_bind(host)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off only for sockets that say they are TCP; without it an answer waits 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"Cannot listen on {host} port {port}: {error.strerror}. Choose another LOOM_PORT."
+        ) from error
+    return listening
+
+
+def serve(settings: Settings, build: Callable[[], Opened], listening: socket.socket | None = None) -> None:
+    """Serve until a signal says stop, then drain and close. Raises what stopped the services from starting."""
+    listening = listening or listen(settings.host, settings.port)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    startup = Startup(build, stop)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        startup.begin()
+        yield
+        startup.end()
+
+    app = create_app(startup.current, settings, lifespan)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+        )
+    )
+    with listening:
+        server.run([listening])
+    if startup.error is not None:
+        raise startup.error
