@@ -23,7 +23,11 @@ AbstainCode = Literal["page_expired", "no_match", "entity_absent", "below_thresh
 Risk = Literal["low", "medium", "high", "abstain"]
 Recipe = Literal["fast", "balanced", "quality", "verbatim", "code", "temporal", "graph", "memloom", "teamloop"]
 RetrievalBudget = Literal["fast", "standard", "deep"]
-Language = Literal["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv"]
+Language = Literal[
+    "ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "ja", "km", "lo", "my", "nb", "nl", "pt", "ro", "ru", "sv",
+    "th", "und", "zh",
+]  # fmt: skip
+"""ISO 639 codes; `und` leaves words as they are written."""
 
 BUILT_MODES = ("semantic", "rrf", "hybrid", "bm25_hybrid", "lexical")
 SearchMode = Annotated[
