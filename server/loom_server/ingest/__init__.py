@@ -1,0 +1,1 @@
+"""Writes: memories and the files they come from. `memory.MemoryWriter` is the way in."""

@@ -1,0 +1,1 @@
+"""Keeping house: sweeping up after a crash, and checking that everything agrees."""

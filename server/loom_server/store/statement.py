@@ -75,6 +75,11 @@ def compile_filters(filters: Filters) -> Predicate:
     return Predicate(" AND ".join(parts) or _EVERY_ROW, values)
 
 
+def tenant_reads(sql: str) -> int:
+    """How often a statement mentions a tenant's table."""
+    return len(_TENANT_TABLE.findall(sql))
+
+
 class Template:
     """A named statement that still lacks its scope."""
 

@@ -1,0 +1,103 @@
+"""What the writer reads before it commits: the newest versions of its keys, and what retiring ones count.
+
+The counts of a row that retires are read from its stored postings rather than made again from its
+text, so that the roll-ups stay equal to the postings whatever the language or the analyzer was.
+The embedder's tokens are stored nowhere and are made again, for the rows that have a vector of the
+live model.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from loom_server.ingest.judge import Stored
+from loom_server.ingest.projections import EVERY_ROW
+from loom_server.model.memory import Key, Status
+from loom_server.store.named import NamedTemplate, Row
+from loom_server.store.statistics import FACT, CommitDelta
+from loom_server.store.store import Columns, Store
+
+_NEWEST = NamedTemplate(
+    "write.newest",
+    """
+    SELECT org, namespace, agent, user_id, session_id, memory_key, version, id, status,
+        toString(content_sha256), run_id, content, memory_type, canonical, summary, metadata, tags, category,
+        entities, confidence, source_class, source_trace, source_resource_id, sensitivity,
+        valid_at, valid_to, expires_at
+    FROM loom.memory
+    PREWHERE /*keys*/ AND status != 'superseded'
+    """,
+)
+_COUNTED = NamedTemplate(
+    "write.counted",
+    """
+    SELECT org, namespace, token, toInt64(count()) AS df, toInt64(sum(tf)) AS cf, toInt64(sum(dl)) AS length
+    FROM loom.postings
+    PREWHERE /*rows*/ AND plane = 'fact' AND live = 1
+    GROUP BY org, namespace, token
+    """,
+)
+_WITH_VECTOR = NamedTemplate(
+    "write.with_vector",
+    "SELECT id FROM loom.memory_embeddings PREWHERE /*rows*/ AND model = {model:String} AND live = 1",
+)
+_COMMITTED = NamedTemplate(
+    "write.committed", "SELECT id FROM loom.memory PREWHERE /*keys*/ AND id IN {ids:Array(UInt64)}"
+)
+
+
+def newest(store: Store, keys: Collection[Key]) -> dict[Key, Stored]:
+    """The newest version of each key that has one."""
+    found: dict[Key, Stored] = {}
+    for row in store.query(_NEWEST.keys(keys)).rows():
+        key, version = Key(*cast("tuple[str, str, str, str, str, str]", row[:6])), cast(int, row[6])
+        if key not in found or found[key].version < version:
+            found[key] = _stored(row)
+    return {key: found[key] for key in keys if key in found}
+
+
+def counted(store: Store, rows: Collection[Row]) -> list[CommitDelta]:
+    """What live rows count in the fact plane, summed by namespace."""
+    by_namespace: defaultdict[tuple[str, str], list[tuple[str, int, int, int]]] = defaultdict(list)
+    for org, namespace, *counts in store.query(_COUNTED.rows(rows)).rows():
+        by_namespace[cast(str, org), cast(str, namespace)].append(cast("tuple[str, int, int, int]", tuple(counts)))
+    return [_fact_delta(*key, tokens) for key, tokens in by_namespace.items()]
+
+
+def with_vector(store: Store, rows: Collection[Row], model: str) -> set[int]:
+    """The ids among `rows` that have a live vector of the model."""
+    return set(_ids(store.query(_WITH_VECTOR.rows(rows, {"model": model}))))
+
+
+def committed(store: Store, keys: Collection[Key], ids: Sequence[int]) -> set[int]:
+    """The ids, of versions of these keys, that `memory` holds."""
+    return set(_ids(store.query(_COMMITTED.keys(keys, {"ids": list(ids)}))))
+
+
+def _stored(row: tuple[object, ...]) -> Stored:
+    status, sha256, run_id, content = cast("tuple[Status, str, str, str]", row[8:12])
+    plain, moments = map(_whole, row[12:24]), map(_in_utc, row[24:])
+    return Stored(cast(int, row[7]), cast(int, row[6]), status, sha256, content, (run_id, content, *plain, *moments))
+
+
+def _fact_delta(org: str, namespace: str, tokens: Sequence[tuple[str, int, int, int]]) -> CommitDelta:
+    docs, length = next(((df, dl) for token, df, _, dl in tokens if token == EVERY_ROW), (0, 0))
+    df = {token: df for token, df, _, _ in tokens if token != EVERY_ROW}
+    cf = {token: cf for token, _, cf, _ in tokens if token != EVERY_ROW}
+    return CommitDelta(org, namespace, FACT, docs, length, df, cf)
+
+
+def _ids(found: Columns) -> list[int]:
+    return cast("list[int]", list(found.column("id")))
+
+
+def _whole(value: object) -> object:
+    return tuple(cast("list[str]", value)) if isinstance(value, list) else value
+
+
+def _in_utc(value: object) -> object:
+    """The driver hands UTC columns out without a zone."""
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value

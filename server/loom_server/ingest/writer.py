@@ -1,0 +1,210 @@
+"""The one writer: everything that waits is committed as one group, in the order of its arrival.
+
+A caller puts a ticket (some requests) into the queue and waits for its answers. The writer's thread
+takes all tickets that wait, up to `most_rows` requests and `MOST_POSTINGS` postings, and commits them
+together: eight callers cost little more than one. The queue holds as much again; beyond that a caller
+waits for room within its deadline, and a ticket whose caller gave up before its turn is not written.
+
+A group that fails is told to each of its callers, put right, and the writer lives on. Where the store
+cannot even put it right, that is tried once more before the next group, and then left to the sweep at
+the next start, which an unclean close asks for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from itertools import islice
+from threading import Condition, Thread
+from typing import Protocol, TypeVar
+
+from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, NotReady
+from loom_server.ingest.judge import Answer, Judgement
+from loom_server.ingest.request import Request
+from loom_server.model.deadline import Deadline
+
+T = TypeVar("T")
+MOST_POSTINGS = 400_000
+"""Postings of one group; they go into the engine as one block, which is one part or none."""
+
+
+class Ledger(Protocol):
+    """Where groups are judged and written; called by the writer's thread alone."""
+
+    def judge(self, requests: Sequence[Request]) -> Judgement:
+        """Decide what is to be written."""
+        ...
+
+    def commit(self, judgement: Judgement) -> None:
+        """Write it."""
+        ...
+
+    def put_right(self, judgement: Judgement) -> None:
+        """Undo or finish what a failed `commit` left."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Requests in the queue and the promise of their answers; or, without requests, some work of its own."""
+
+    requests: tuple[Request, ...]
+    answers: Future[tuple[Answer, ...]]
+    postings: int = 0
+    work: Callable[[], None] | None = None
+
+
+class GroupWriter:
+    """The queue and its thread."""
+
+    def __init__(self, ledger: Ledger, most_rows: int) -> None:
+        self._ledger = ledger
+        self._most_rows = most_rows
+        self._queue: deque[Ticket] = deque()
+        self._rows = self._postings = 0
+        self._changed = Condition()
+        self._closing = False
+        self._owed: list[Judgement] = []
+        self._thread = Thread(target=self._run, name="loom-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, requests: Sequence[Request], deadline: Deadline) -> Future[tuple[Answer, ...]]:
+        """Queue the requests.
+
+        Raises `DeadlineExceeded` or `Cancelled` where no room comes free in time, `NotReady` after `close`.
+        """
+        ticket = Ticket(tuple(requests), Future(), sum(request.weight for request in requests))
+        self._enter(ticket, deadline)
+        return ticket.answers
+
+    def between(self, work: Callable[[], T], deadline: Deadline) -> T:
+        """Do `work` in the writer's thread while no group is being written, and answer with its result."""
+        results: list[T] = []
+        ticket = Ticket((), Future(), work=lambda: results.append(work()))
+        self._enter(ticket, deadline)
+        await_answers(ticket.answers, deadline)
+        return results[0]
+
+    def close(self) -> None:
+        """Write what waits, refuse what comes, and end the thread."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _enter(self, ticket: Ticket, deadline: Deadline) -> None:
+        deadline.check()
+        unregister = deadline.on_cancel(self._wake)
+        try:
+            with self._changed:
+                while not self._closing and not self._has_room(ticket):
+                    self._changed.wait(deadline.left())
+                    deadline.check()
+                if self._closing:
+                    raise NotReady("The service is stopping; write again when it runs.")
+                self._queue.append(ticket)
+                self._count(ticket, 1)
+                self._changed.notify_all()
+        finally:
+            unregister()
+
+    def _has_room(self, ticket: Ticket) -> bool:
+        return not self._queue or self._fits(self._rows + len(ticket.requests), self._postings + ticket.postings)
+
+    def _fits(self, rows: int, postings: int) -> bool:
+        return rows <= self._most_rows and postings <= MOST_POSTINGS
+
+    def _count(self, ticket: Ticket, sign: int) -> None:
+        self._rows += sign * len(ticket.requests)
+        self._postings += sign * ticket.postings
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        while (tickets := self._take()) is not None:
+            if tickets and tickets[0].work is not None:
+                self._work(tickets[0], tickets[0].work)
+            elif tickets:
+                self._write(tickets)
+
+    def _take(self) -> list[Ticket] | None:
+        """The next group, without those who no longer wait; None at the end."""
+        with self._changed:
+            while not self._queue:
+                if self._closing:
+                    return None
+                self._changed.wait()
+            taken = [self._pop()]
+            rows, postings = len(taken[0].requests), taken[0].postings
+            while taken[0].work is None and self._queue and self._queue[0].work is None:
+                rows, postings = rows + len(self._queue[0].requests), postings + self._queue[0].postings
+                if not self._fits(rows, postings):
+                    break
+                taken.append(self._pop())
+            self._changed.notify_all()
+        return [ticket for ticket in taken if ticket.answers.set_running_or_notify_cancel()]
+
+    def _pop(self) -> Ticket:
+        ticket = self._queue.popleft()
+        self._count(ticket, -1)
+        return ticket
+
+    def _work(self, ticket: Ticket, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # the caller of the work hears of it
+            ticket.answers.set_exception(error)
+        else:
+            ticket.answers.set_result(())
+
+    def _write(self, tickets: Sequence[Ticket]) -> None:
+        requests = [request for ticket in tickets for request in ticket.requests]
+        judgement: Judgement | None = None
+        try:
+            self._settle()
+            judgement = self._ledger.judge(requests)
+            self._ledger.commit(judgement)
+        except Exception as error:  # whatever it was, each caller hears of it and the writer lives on
+            if judgement is not None:
+                self._owed.append(judgement)
+                self._settle()
+            for ticket in tickets:
+                ticket.answers.set_exception(error)
+        else:
+            answers = iter(judgement.answers)
+            for ticket in tickets:
+                ticket.answers.set_result(tuple(islice(answers, len(ticket.requests))))
+
+    def _settle(self) -> None:
+        """Put right what failed groups left; what cannot be now is tried again before the next group."""
+        while self._owed:
+            try:
+                self._ledger.put_right(self._owed[0])
+            except LoomError:
+                return
+            self._owed.pop(0)
+
+
+def await_answers(answers: Future[T], deadline: Deadline) -> T:
+    """Wait for a ticket. Raises `DeadlineExceeded` or `Cancelled`, after taking the ticket back where that can be."""
+
+    def take_back() -> None:
+        answers.cancel()
+
+    unregister = deadline.on_cancel(take_back)
+    try:
+        return answers.result(deadline.left())
+    except CancelledError:
+        raise Cancelled("The caller went away before the write began; nothing was written.") from None
+    except TimeoutError:
+        if answers.cancel():
+            raise DeadlineExceeded("The time given was used up in the queue; nothing was written.") from None
+        raise DeadlineExceeded(
+            "The time given was used up while writing; read the key to see whether it is in."
+        ) from None
+    finally:
+        unregister()
