@@ -11,6 +11,10 @@ from uuid import uuid4
 
 import pytest
 
+from loom_server.embed.choose import make_embedder
+from loom_server.service.open import assemble
+from loom_server.service.services import Services
+from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 
@@ -28,3 +32,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
 def org() -> str:
     """An org that no other test has."""
     return f"org-{uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="session")
+def services(store: EmbeddedStore) -> Iterator[Services]:
+    """All operations over the process's store, with the default embedder."""
+    settings = Settings()
+    opened = assemble(store, make_embedder(settings), settings)
+    yield opened
+    opened.writer.close()
+    opened.searcher.executor.shutdown()

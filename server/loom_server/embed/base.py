@@ -59,3 +59,7 @@ class Embedder(Protocol):
     def tokens(self, text: str) -> tuple[str, ...]:
         """The tokens whose counts `share` is asked for; empty where queries are not weighted."""
         ...
+
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        """Each token's share of text at large, in [0, 1]: what is known before a namespace is."""
+        ...

@@ -79,6 +79,10 @@ class CachedEmbedder:
         """The tokens of the embedder behind this one."""
         return self._inner.tokens(text)
 
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        """The background of the embedder behind this one."""
+        return self._inner.background(tokens)
+
     def _look_up(self, keys: Iterable[Key]) -> dict[Key, Vectors]:
         with self._lock:
             return {key: self._kept[key] for key in keys if key in self._kept}

@@ -62,6 +62,10 @@ class HashedEmbedder:
         """Always empty."""
         return ()
 
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        """Nothing: queries are not weighted."""
+        return [0.0] * len(tokens)
+
     def _vector(self, prefix: str, text: str) -> Vectors:
         words = [match.group() for match in islice(_WORD.finditer(text.casefold()), self._max_words)]
         # The prefix of nothing is nothing, or every empty text would be alike.

@@ -7,6 +7,12 @@
 in it count little and a word it has never seen counts fully. The passage side is plain:
 stored vectors must not change when the counts do.
 
+    background(id) = (1 / (max(1, id - 258) + 2.7)) / Z
+
+The vocabulary was merged in the order of frequency, so a token's id tells its rank, and a
+Zipf-Mandelbrot law over the ranks its share of text at large (the first 259 ids are
+markers and bytes). That is all that is known of a token in a namespace of a few rows.
+
 The vectors (32,000 tokens x 256) and the tokenizer are data files of the installed package
 wordllama, whose code is not imported: it looks for its tokenizer in another folder than
 the one it ships and then asks the network.
@@ -42,6 +48,12 @@ DIMENSION = 256
 SMOOTHING = 1e-3
 """The `a` of the weighting, a share: a token of this share of the namespace counts half."""
 
+FIRST_MERGED = 258
+"""Ids up to here are markers and single bytes; ranks count from the next."""
+
+RANK_OFFSET = 2.7
+"""Mandelbrot's offset of the rank, for English text."""
+
 BATCH = 256
 """Texts tokenised at once; bounds the memory of a large call."""
 
@@ -65,6 +77,8 @@ class StaticEmbedder:
         self._table = _table(weights, package)
         self._tokenizer = _tokenizer(tokenizer, package)
         self._names = _names(self._tokenizer, len(self._table), package)
+        self._ids = {name: row for row, name in enumerate(self._names)}
+        self._background = _background(len(self._table))
         self._max_tokens = max_tokens
         # No token is longer, so this many characters hold at least `max_tokens` tokens.
         self._enough = max_tokens * max(map(len, self._names))
@@ -102,6 +116,10 @@ class StaticEmbedder:
         (ids,) = self._encode([text])
         return self._names_of(ids)
 
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        """Each token's share of text at large; a token that is not of the vocabulary has none."""
+        return [self._background[self._ids[token]] if token in self._ids else 0.0 for token in tokens]
+
     def _encode(self, texts: Sequence[str]) -> list[TokenIds]:
         prepared = [self._prepare(text) for text in texts]
         encodings = self._tokenizer.encode_batch_fast(prepared, add_special_tokens=False)
@@ -127,6 +145,13 @@ class StaticEmbedder:
             raise EmbedError(f"Embedder {self._identity.name} was given no share for some of {tokens} tokens.")
         # Counts and their total may be read a moment apart and give a share outside [0, 1].
         return (SMOOTHING / (SMOOTHING + np.clip(given, 0.0, 1.0))).astype(np.float32)
+
+
+def _background(rows: int) -> list[float]:
+    """The share of each id, by its rank; they add up to 1."""
+    weights = 1.0 / (np.maximum(1, np.arange(rows) - FIRST_MERGED) + RANK_OFFSET)
+    shares: list[float] = (weights / weights.sum()).tolist()
+    return shares
 
 
 def _read(package: str, name: str) -> bytes:

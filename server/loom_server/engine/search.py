@@ -94,8 +94,8 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
     with timed(trace, "hydrate"):
         pool, memories = complete(pool, context, searcher.executor)
     with timed(trace, "rank"):
-        ranked = draw_lines(rank(pool, relevance(plan.mode, pool, plan), memories), query, plan)
-        window = shape_window(ranked, plan, request, searcher.clock.now())
+        ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
+        window = shape_window(ranked, draw_lines(ranked, query, plan), plan, request, searcher.clock.now())
         verdict = judge(window, query, plan)
     return SearchResult(
         request=request,

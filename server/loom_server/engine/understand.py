@@ -3,7 +3,11 @@
     idf(df) = ln(1 + (N - df + ½) / (df + ½))
 
 with N and df of the namespace, so that another tenant's words change nothing. The query
-vector is weighted by the namespace's own token counts where the embedder can do that. An
+vector is weighted by the namespace's own token counts where the embedder can do that:
+
+    share(token) = (count + PRIOR_TOKENS · background(token)) / (total + PRIOR_TOKENS)
+
+so that in a namespace of a few rows "who" and "the" do not count as rare words. An
 embedder that fails, or whose model is not the org's, leaves the words: the search is
 degraded and says so.
 """
@@ -22,6 +26,9 @@ from loom_server.embed.base import Embedder
 from loom_server.errors import EmbedError
 from loom_server.model.query import Query, Term
 from loom_server.store.statistics import NamespaceStatistics
+
+PRIOR_TOKENS = 1_000
+"""Tokens of text at large that stand behind a namespace's own; measured in docs/adr/0002."""
 
 
 def idf(documents: int, document_frequency: int) -> float:
@@ -68,8 +75,12 @@ def _vector(
 
     def share(tokens: Sequence[str]) -> list[float]:
         counts = statistics.token_counts(tokens)
-        total = statistics.total_tokens or 1
-        return [counts.get(token, 0) / total for token in tokens]
+        total = statistics.total_tokens + PRIOR_TOKENS
+        background = embedder.background(tokens)
+        return [
+            (counts.get(token, 0) + PRIOR_TOKENS * usual) / total
+            for token, usual in zip(tokens, background, strict=True)
+        ]
 
     try:
         vector = embedder.query(text, share)

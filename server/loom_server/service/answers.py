@@ -121,7 +121,7 @@ class _Page:
         """One served row."""
         memory, identity, result = row.memory, row.memory.identity, self._result
         excerpt = "" if memory.id in result.window.without_body else memory.content[:EXCERPT_CHARS]
-        return wire.Hit.model_construct(
+        hit = wire.Hit.model_construct(
             memory_key=memory.memory_key,
             memory_id=memory_id_of(memory.id),
             memory_type=memory.memory_type,
@@ -150,8 +150,12 @@ class _Page:
             created_at=memory.created_at,
             valid_at=memory.valid_at,
             body_truncated=len(excerpt) < len(memory.content),
-            **(self._explained(row, excerpt) if result.request.explain else _PLAIN),
+            matched_terms=None,
+            explanation=None,
+            score_components=None,
+            legs=None,
         )
+        return hit.model_copy(update=self._explained(row, excerpt)) if result.request.explain else hit
 
     def _explained(self, row: Ranked, excerpt: str) -> dict[str, object]:
         candidate = row.candidate
@@ -172,9 +176,6 @@ class _Page:
                 for leg, rank in sorted(candidate.ranks.items())
             },
         }
-
-
-_PLAIN: dict[str, object] = {"matched_terms": None, "explanation": None, "score_components": None, "legs": None}
 
 
 def _term_leg(result: SearchResult, legs: dict[str, LegResult]) -> str:
