@@ -14,6 +14,8 @@ numbers until a calibration takes their place.
 
 from __future__ import annotations
 
+from math import nextafter
+
 from loom_server.model.verdict import Evidence, Risk
 
 OPEN = 0.5
@@ -48,7 +50,8 @@ def _by_cosine(similarity: float, threshold: float) -> float:
     # Nothing below 0 speaks for a row, unless the threshold itself lies there.
     lowest = 0.0 if threshold > 0.0 else -1.0
     share = (similarity - lowest) / (threshold - lowest) if threshold > lowest else 0.0
-    return OPEN * max(0.0, share)
+    # Division may round a share just below 1 up to it, and the gate is still closed.
+    return min(OPEN * max(0.0, share), nextafter(OPEN, 0.0))
 
 
 def _by_words(found: Evidence, *, alone: bool) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from types import MappingProxyType
 
 from loom_server.errors import InvalidInput
@@ -52,7 +51,8 @@ def allowed_legs(request: SearchRequest) -> frozenset[str]:
     _known((f"leg_weights.{name}", name) for name, _ in request.leg_weights)
     _known((f"candidates.{name}", name) for name, _ in request.candidates)
     for name, weight in request.leg_weights:
-        if not (isfinite(weight) and 0.0 <= weight <= MAX_WEIGHT):
+        # Written so that NaN, which compares as false, is refused too.
+        if not 0.0 <= weight <= MAX_WEIGHT:
             raise InvalidInput.field(f"leg_weights.{name}", f"must be a number from 0 to {MAX_WEIGHT:g}")
     for name, quota in request.candidates:
         if not 1 <= quota <= MAX_QUOTA:
