@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from loom_server.api.operations import OPERATIONS
+from loom_server.cli.main import app
 from loom_server.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,3 +43,22 @@ def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", text(page))
     missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
     assert missing == []
+
+
+def test_the_settings_of_the_readme_have_their_true_defaults() -> None:
+    rows = re.findall(r"^\| `(LOOM_\w+)` \| `([^`]+)` \|", text("README.md"), re.MULTILINE)
+    assert len(rows) > 3
+    fields = Settings.model_fields
+    assert {name: str(fields[name.removeprefix("LOOM_").lower()].default) for name, _ in rows} == {
+        name: str(type(fields[name.removeprefix("LOOM_").lower()].default)(default)) for name, default in rows
+    }
+
+
+def test_the_readme_lists_every_command_of_the_shell() -> None:
+    told = re.findall(r"^\| `loom (\w+)` \|", text("README.md"), re.MULTILINE)
+    assert told == [command.name for command in app.registered_commands]
+
+
+def test_the_readme_lists_every_operation() -> None:
+    listed = text("README.md").partition("Operations: ")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z_.]+)`", listed)) == set(OPERATIONS)
