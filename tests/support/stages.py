@@ -44,8 +44,9 @@ def a_request(query: str = "what colour is the car", **fields: Any) -> SearchReq
 
 
 def a_term(text: str, df: int = 1, *, kind: TermKind = "word", idf: float = 1.0) -> Term:
-    """A slot of a query; a stop word has no token that BM25 counts."""
-    return Term(text, kind, (text,), None if kind == "stop" else text, idf, idf, df)
+    """A slot of a query; a stop word has no token that BM25 counts, an identifier one of its own."""
+    token = f"i:{text}" if kind == "identifier" else text
+    return Term(text, kind, (token,), None if kind == "stop" else token, idf, idf, df)
 
 
 def a_query(*terms: Term, documents: int = 100, vector: bool = True, text: str | None = None) -> Query:

@@ -10,6 +10,10 @@ questions then have no rare term (15 % at a share of 1 %), and 3 % of off-topic 
 meet a row of full coverage (5 % at 1 %). Two rows at least, so that in a small namespace a
 word said twice may still tell.
 
+A camel-case name of letters (`GitHub`) is an identifier that is also written and counted
+as a plain word; it is evidence as an identifier only where it is rare, or a namespace that
+speaks of GitHub everywhere would answer any question that names it.
+
 Nothing here depends on the other candidates, so evidence compares across queries.
 
 Limits: a question of one rare word is covered by every row with that word. Who did what is
@@ -18,20 +22,27 @@ not read: the right words said of another person are full coverage.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum
 
 from loom_server.model.candidate import Ranked
-from loom_server.model.query import Query
+from loom_server.model.query import Query, Term
 from loom_server.model.verdict import Evidence
 
 RARE_SHARE = 0.05
 RARE_ROWS = 2
 
+WHOLE = "i:"
+"""How the index token of a whole identifier begins that is not written like a word (ADR 0001)."""
+
 
 @dataclass(frozen=True, slots=True)
 class RareTerms:
-    """The rare slots of a query as a mask, with every slot's weight (0 where it is not rare)."""
+    """Masks of the rare slots and of the identifiers that are evidence, and every slot's weight.
+
+    A slot that is not rare weighs 0.
+    """
 
     mask: int
     weights: tuple[float, ...]
@@ -53,12 +64,17 @@ class RareTerms:
 def rare_terms(query: Query) -> RareTerms:
     """Which slots of the query tell rows apart."""
     limit = max(RARE_ROWS, RARE_SHARE * query.documents)
-    rare = [term.kind != "stop" and term.document_frequency <= limit for term in query.terms]
+    rare = _mask(query, lambda term: term.kind != "stop" and term.document_frequency <= limit)
+    unlike_words = _mask(query, lambda term: (term.scored or "").startswith(WHOLE))
     return RareTerms(
-        mask=sum(1 << slot for slot, is_rare in enumerate(rare) if is_rare),
-        weights=tuple(term.idf if is_rare else 0.0 for term, is_rare in zip(query.terms, rare, strict=True)),
-        identifiers=query.identifiers,
+        mask=rare,
+        weights=tuple(term.idf if rare >> slot & 1 else 0.0 for slot, term in enumerate(query.terms)),
+        identifiers=query.identifiers & (unlike_words | rare),
     )
+
+
+def _mask(query: Query, holds: Callable[[Term], bool]) -> int:
+    return sum(1 << slot for slot, term in enumerate(query.terms) if holds(term))
 
 
 def evidence(row: Ranked, query: Query) -> Evidence:

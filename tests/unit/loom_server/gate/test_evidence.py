@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loom_server.gate.evidence import evidence, is_exempt, rare_terms
-from loom_server.model.query import Query
+from loom_server.model.query import Query, Term
 from loom_server.model.verdict import Evidence
 from stages import a_query, a_row, a_term
 
@@ -72,6 +72,18 @@ def test_a_part_of_an_identifier_is_no_identifier() -> None:
     found = evidence(a_row(1, 0.1, matched=0b10), query)
     assert not found.identifier
     assert found.rare_coverage == pytest.approx(3.0 / 6.7)
+
+
+@pytest.mark.parametrize(("df", "evident"), [(5, True), (6, False)])
+def test_a_name_that_is_also_a_word_is_evidence_only_where_it_is_rare(df: int, evident: bool) -> None:
+    github = Term("github", "identifier", ("i:github", "github"), "github", 2.9, 2.9, df)
+    found = evidence(a_row(1, 0.1, matched=0b01), a_query(github, ZEBRA))
+    assert found.identifier is evident
+
+
+def test_an_identifier_unlike_any_word_is_evidence_however_common_it_is() -> None:
+    query = a_query(a_term("PROJ-7", 90, kind="identifier", idf=0.1))
+    assert evidence(a_row(1, 0.1, matched=0b1), query).identifier
 
 
 def test_the_similarity_is_the_rows_own() -> None:
