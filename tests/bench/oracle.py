@@ -81,10 +81,14 @@ class Oracle:
         frequency = min(documents, sum(1 for row in self._tokens for form in forms if form in row.counts))
         return log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
 
-    def order(self, scores: Scores, *, positive: bool = False) -> list[str]:
-        """Keys by falling score, ties by key; `positive` leaves out rows that score nothing."""
-        rows = sorted(range(len(self.keys)), key=lambda row: (-round(float(scores[row]), 6), self.keys[row]))
-        return [self.keys[row] for row in rows if not positive or scores[row] > 0]
+    def order(self, scores: Scores, ties: Scores | None = None, *, positive: bool = False) -> list[str]:
+        """Keys by falling score, then by `ties`, then by key; `positive` leaves out rows that score nothing."""
+        second = scores if ties is None else ties
+
+        def place(row: int) -> tuple[float, float, str]:
+            return (-round(float(scores[row]), 6), -round(float(second[row]), 6), self.keys[row])
+
+        return [self.keys[row] for row in sorted(range(len(self.keys)), key=place) if not positive or scores[row] > 0]
 
 
 def reciprocal(orders: Sequence[Sequence[str]]) -> list[str]:

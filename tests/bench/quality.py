@@ -101,13 +101,13 @@ def fill(services: Services, namespace: str, space: Space) -> None:
 def plain(oracle: Oracle, question: Question) -> dict[str, list[str]]:
     """The oracle's order for each row of the table that has one."""
     by_bm25 = oracle.order(question.bm25, positive=True)
-    by_lexical = oracle.order(question.lexical, positive=True)
-    by_cosine = oracle.order(question.cosine)
+    by_lexical = oracle.order(question.lexical, question.cosine, positive=True)
+    by_cosine = oracle.order(question.cosine, question.lexical)
     return {
         "bm25": by_bm25,
         "vector": by_cosine,
         "semantic": by_cosine,
-        "lexical": by_lexical,
+        "lexical": oracle.order(question.lexical, question.bm25, positive=True),
         "rrf": reciprocal([by_lexical, by_cosine]),
         "hybrid": oracle.order(0.5 * question.lexical + 0.5 * question.cosine),
         "bm25_hybrid": oracle.order(0.5 * question.bm25 + 0.5 * question.cosine),

@@ -222,3 +222,11 @@ def spoiled(identity: ModelIdentity, how: str) -> np.ndarray:
 def test_junk_under_its_name_is_refused(embedder: Embedder, how: str) -> None:
     with pytest.raises(EmbedError, match=embedder.identity.name):
         checked(spoiled(embedder.identity, how), embedder.identity, 2)
+
+
+def test_the_background_is_a_share_for_each_token_asked(embedder: Embedder) -> None:
+    tokens = embedder.tokens("the red house of the town")
+    shares = list(embedder.background((*tokens, "no such token")))
+    assert len(shares) == len(tokens) + 1
+    assert all(0.0 <= share <= 1.0 for share in shares)
+    assert shares[-1] == 0.0

@@ -260,3 +260,13 @@ def test_a_file_that_is_no_tokenizer_is_refused(package: Path) -> None:
 
 def test_a_lone_surrogate_is_no_failure(embedder) -> None:
     assert embedder.tokens("\ud800 red") == embedder.tokens("? red")
+
+
+def test_the_background_falls_with_the_rank_of_a_token(embedder: StaticEmbedder) -> None:
+    # ids: "▁the" 278, "▁of" 310; rank = id - 258; share ~ 1 / (rank + 2.7), so 22.7 : 54.7
+    the, of = embedder.background(("▁the", "▁of"))
+    assert the / of == pytest.approx(54.7 / 22.7)
+
+
+def test_the_background_adds_up_to_one(embedder: StaticEmbedder) -> None:
+    assert sum(embedder.background(embedder._names)) == pytest.approx(1.0)  # pyright: ignore[reportPrivateUsage]
