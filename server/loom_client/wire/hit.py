@@ -63,7 +63,7 @@ class Hit(Answer):
     )
     explanation: str | None = Field(default=None, description="The row's score in a sentence, with explain.")
     score_components: dict[str, float] | None = Field(
-        default=None, description="The parts that sum to rank_score, and each leg's rank and score, with explain."
+        default=None, description="The parts that sum to rank_score, with explain."
     )
     legs: dict[str, LegEvidence] | None = Field(
         default=None, description="What each leg that found it says, with explain."

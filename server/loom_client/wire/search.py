@@ -51,6 +51,9 @@ _NO_BODIES = NotBuilt("every hit carries its excerpt")
 class SearchSelection(Reader):
     """Whose rows, and which of them."""
 
+    agent: Reference | None = Field(
+        default=None, description="Who asks; with scope 'agent', only rows of this agent; '-': rows without one."
+    )
     query: str = Field(min_length=1, max_length=QUERY_CHARS, description="The question, in the asker's own words.")
     scope: SearchScope = Field(
         default="namespace", description="What the identity narrows to, beyond what it always does."
@@ -128,7 +131,7 @@ class SearchMethod(SearchSelection):
         default={}, description="Weights in the fusion; a leg at 0 does not run."
     )
     candidates: dict[LegName, Quota] = Field(default={}, description="How many candidates a leg may bring.")
-    alpha: Share | None = Field(default=None, description="Share of the lexical score in 'hybrid' and 'bm25_hybrid'.")
+    alpha: Share | None = Field(default=None, description="Share of the lexical score in 'hybrid'.")
     rrf_k: Annotated[int, Field(ge=1, le=10_000)] | None = Field(default=None, description="The constant of 'rrf'.")
     rrf_adaptive_lexical: bool | None = Field(
         default=None, description="Whether 'rrf' trusts words less in a path-shaped query; on where left out."

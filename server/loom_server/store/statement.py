@@ -66,6 +66,7 @@ def compile_filters(filters: Filters) -> Predicate:
         ("created_at < {f_before:DateTime64(3, 'UTC')}", "f_before", filters.created_before),
         ("valid_at >= {f_from:DateTime64(3, 'UTC')}", "f_from", filters.valid_from),
         ("valid_at <= {f_to:DateTime64(3, 'UTC')}", "f_to", filters.valid_to),
+        ("confidence >= {f_least:Float64}", "f_least", filters.min_confidence),
     )
     parts = [sql for sql, _, value in conditions if value is not None]
     values: dict[str, object] = {name: value for _, name, value in conditions if value is not None}
