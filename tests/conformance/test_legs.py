@@ -31,7 +31,7 @@ ROWS = {
     "db/primary": "The primary database runs PostgreSQL 16 on host atlas-3",
     "db/config": "Connection limits stand in pg_hba.conf on the primary",
     "team/lead": "Ana Moreira leads the storage team from Lisbon",
-    "team/oncall": "Bruno carries the pager of the storage team in May",
+    "team/oncall": "Bruno carries the pager through the nights of May",
     "food/lunch": "The canteen serves soup on Fridays",
 }
 QUESTION = "Who leads the storage team?"

@@ -41,7 +41,8 @@ def understand(
 ) -> Query:
     """The question with its terms weighed and its vector, in one scope's own figures."""
     terms = _weighed(_served(query_terms(text, language)), statistics)
-    vector, degraded = _vector(text, statistics, embedder, org_model)
+    # Punctuation has vectors too, and they are near to anything.
+    vector, degraded = _vector(text, statistics, embedder, org_model) if terms else (None, ())
     return Query(text, terms, vector, statistics.documents, statistics.average_length, degraded)
 
 
