@@ -205,7 +205,7 @@ def _next(result: SearchResult) -> str:
 
 def refused(key: str, error: LoomError) -> wire.MemoryRefused:
     """The answer of an item that was not written."""
-    return wire.MemoryRefused(memory_key=key, error=problem_of(error))
+    return wire.MemoryRefused(memory_key=key, status="refused", error=problem_of(error))
 
 
 def sum_up(results: Sequence[wire.MemorySetResponse | wire.MemoryRefused]) -> wire.MemorySetManyResponse:
