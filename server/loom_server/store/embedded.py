@@ -151,6 +151,10 @@ class EmbeddedStore:
         """Tell a second process on this directory where this one answers."""
         self._lock.publish_address(url)
 
+    def stay_in_doubt(self) -> None:
+        """Close as the owner before did: for whoever opens the store and does not sweep it."""
+        self._in_doubt = self._in_doubt or not self.was_clean
+
     def close(self) -> None:
         """Wait for running statements, let the engine go, and mark the close clean if no write failed."""
         with self._guard:

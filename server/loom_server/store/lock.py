@@ -90,6 +90,18 @@ class DirectoryLock:
         self._descriptor = -1
 
 
+def owner_of(directory: Path) -> Owner | None:
+    """What the lock file of a directory says, without taking the lock; it may be the owner before."""
+    try:
+        descriptor = os.open(directory / LOCK_FILE, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _read(descriptor: int) -> Owner | None:
     try:
         return Owner(**json.loads(os.pread(descriptor, 65_536, 0)))
