@@ -1,0 +1,123 @@
+"""What every command has: `--json`, `--data-dir`, whose memories are meant, and one edge for errors.
+
+    @command
+    def search(shell: Shell, query: Query, ...) -> int        the exit code
+
+A command takes a `Shell` and its own options; the options that all share are added here. An error
+of the tree leaves as its message on stderr, any other one as a sentence, never as a traceback.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from loom_server.cli.screen import Screen
+from loom_server.errors import ConfigError, InvalidInput, LoomError
+from loom_server.settings import Settings
+
+DONE, FAILED, MISUSED, ABSTAINED = 0, 1, 2, 3
+INTERRUPTED = 130
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, for programs.")]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Directory of the store; else LOOM_DATA_DIR, else .loom.")
+]
+Org = Annotated[str | None, typer.Option("--org", help="The organisation (default: dev).")]
+Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="The namespace (default: local).")]
+Agent = Annotated[str | None, typer.Option("--agent", help="The agent; '-' means none.")]
+User = Annotated[str | None, typer.Option("--user", help="The user; '-' means none.")]
+
+_EVERYWHERE: Mapping[str, tuple[Any, object]] = {"as_json": (AsJson, False), "data_dir": (DataDir, None)}
+_IDENTITY: Mapping[str, tuple[Any, object]] = {
+    "org": (Org, None),
+    "namespace": (Namespace, None),
+    "agent": (Agent, None),
+    "user_id": (User, None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What a command works with. `identity` holds the identity fields that were given."""
+
+    screen: Screen
+    settings: Settings
+    identity: Mapping[str, str]
+
+
+Body = Callable[..., int]
+
+
+def command(body: Body) -> Callable[..., None]:
+    """`body` as a function that typer can register."""
+    return _command(body, _EVERYWHERE)
+
+
+def identity_command(body: Body) -> Callable[..., None]:
+    """`command` with the options that say whose memories are meant."""
+    return _command(body, {**_IDENTITY, **_EVERYWHERE})
+
+
+def settings_of(data_dir: Path | None = None, **changes: object) -> Settings:
+    """The settings with what the command line says on top. Raises `ConfigError` naming each variable."""
+    given = {name: value for name, value in {"data_dir": data_dir, **changes}.items() if value is not None}
+    try:
+        return Settings(**given)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        told = "; ".join(
+            f"LOOM_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors(include_url=False)
+        )
+        raise ConfigError(f"A setting cannot be used: {told}.") from None
+
+
+def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[..., None]:
+    @wraps(body)
+    def run(**given: Any) -> None:
+        screen = Screen.open(given.pop("as_json"))
+        data_dir = given.pop("data_dir")
+        identity = {name: given.pop(name) for name in _IDENTITY if name in shared}
+        told = {name: value for name, value in identity.items() if value is not None}
+        code = _guarded(screen, lambda: body(Shell(screen, settings_of(data_dir), told), **given))
+        raise typer.Exit(code)
+
+    own = [one for name, one in inspect.signature(body, eval_str=True).parameters.items() if name != "shell"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in shared.items()
+    ]
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own] + added
+    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _guarded(screen: Screen, body: Callable[[], int]) -> int:
+    """The body's exit code, or that of its error, told on stderr."""
+    try:
+        return body()
+    except LoomError as error:
+        screen.say(f"Error: {error.message}", "red")
+        return MISUSED if isinstance(error, InvalidInput | ConfigError) else FAILED
+    except typer.Exit as end:
+        return end.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        screen.say("Stopped.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has gone; without this the interpreter complains once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        kind = type(error).__name__
+        screen.say(f"Error: {kind}: {error}. This is a fault of Loom; `loom doctor` checks the store.", "red")
+        return FAILED

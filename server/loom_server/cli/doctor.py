@@ -1,0 +1,128 @@
+"""`loom doctor`: what is well, what is not, and the command that mends it. Exit code 1 where anything is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from loom_client import wire
+from loom_server.cli import checks
+from loom_server.cli.checks import Check
+from loom_server.cli.command import DONE, FAILED, Shell
+from loom_server.cli.door import Door
+from loom_server.cli.remote import RemoteServices
+from loom_server.embed.base import Embedder
+from loom_server.embed.choose import make_embedder
+from loom_server.errors import LoomError, StoreLocked
+from loom_server.keep.evidence import namespaces
+from loom_server.keep.sweep import sweep
+from loom_server.model.scope import Scope
+from loom_server.settings import Settings
+from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.lock import owner_of
+from loom_server.store.migrate import migrate
+from loom_server.store.rollups import Tokenizer, mend
+
+CHECKS = 10
+"""About how many there are, for the bar."""
+
+Mend = Annotated[bool, typer.Option("--mend", help="First finish what a crash left and rebuild wrong roll-ups.")]
+
+
+def doctor(shell: Shell, mend: Mend = False) -> int:
+    """Check versions, the data directory, the lock, the schema, the stored memories and their roll-ups."""
+    with shell.screen.progress("Checking") as advance:
+        found: list[Check] = []
+        for check in _checks(shell.settings, mend):
+            found.append(check)
+            advance(min(1.0, len(found) / CHECKS), check.name)
+    if shell.screen.as_json:
+        shell.screen.data([asdict(check) for check in found])
+    shell.screen.show(_table(found), _summary(found))
+    return DONE if all(check.ok for check in found) else FAILED
+
+
+def _checks(settings: Settings, mending: bool) -> Iterator[Check]:
+    well = True
+    for check in checks.machine(settings):
+        well = well and check.ok
+        yield check
+    if not settings.data_dir.exists():
+        yield Check("store", True, "none yet; the first write makes it")
+    elif well:
+        yield from _store(settings, mending)
+
+
+def _store(settings: Settings, mending: bool) -> Iterator[Check]:
+    try:
+        store = EmbeddedStore.open(settings)
+    except StoreLocked as error:
+        yield from _locked(settings, error)
+        return
+    except LoomError as error:
+        yield Check("store", False, error.message, "loom doctor --data-dir <another directory>")
+        return
+    try:
+        clean = "the last close was clean" if store.was_clean else "the last close was not clean; the next start sweeps"
+        yield Check("lock", True, f"free; {clean}")
+        embedder = make_embedder(settings)
+        if mending:
+            _mend(store, embedder)
+        else:
+            store.stay_in_doubt()
+        schema = tuple(checks.schema(store))
+        yield from schema
+        if all(check.ok for check in schema):
+            yield from checks.contents(store, embedder)
+    except LoomError as error:
+        yield Check("store", False, error.message, "loom doctor --mend")
+    finally:
+        store.close()
+
+
+def _mend(store: EmbeddedStore, embedder: Embedder) -> None:
+    """Bring the schema up to date, finish what a crash left, and rebuild roll-ups that are wrong."""
+    migrate(store)
+    sweep(store, embedder)
+    tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
+    for org, namespace in namespaces(store):
+        mend(store, Scope(org, namespace), tokenizer)
+
+
+def _locked(settings: Settings, error: StoreLocked) -> Iterator[Check]:
+    """A server holds the store: it is asked how it is."""
+    owner = owner_of(settings.data_dir)
+    if owner is None or not owner.address:
+        yield Check("lock", False, error.message, f"kill {owner.pid}" if owner else "loom doctor")
+        return
+    try:
+        health = Door(RemoteServices(owner.address)).health(wire.OpsHealthRequest())
+    except LoomError as problem:
+        yield Check("server", False, problem.message, f"kill {owner.pid} && loom serve")
+        return
+    yield from checks.served(owner, health)
+
+
+def _table(found: list[Check]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("check", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    table.add_column("to mend it", overflow="fold")
+    for check in found:
+        mark = Text("ok", style="green") if check.ok else Text("failed", style="bold red")
+        table.add_row(check.name, mark, check.detail, check.mend)
+    return table
+
+
+def _summary(found: list[Check]) -> Text:
+    failed = [check.name for check in found if not check.ok]
+    if not failed:
+        return Text(f"All {len(found)} checks are well.", style="green")
+    return Text(f"{len(failed)} of {len(found)} checks failed: {', '.join(failed)}.", style="bold red")

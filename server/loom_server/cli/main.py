@@ -1,0 +1,34 @@
+"""The shell: `loom COMMAND`. Each command stands in a file of its own."""
+
+from __future__ import annotations
+
+import typer
+
+from loom_server.cli.command import command, identity_command
+from loom_server.cli.demo.command import demo
+from loom_server.cli.doctor import doctor
+from loom_server.cli.explain import explain
+from loom_server.cli.ingest import ingest
+from loom_server.cli.migrate import migrate
+from loom_server.cli.search import search
+from loom_server.cli.serve import serve
+from loom_server.cli.write import set_memory
+
+app = typer.Typer(
+    name="loom",
+    help="Memories for agents and teams: store them, search them, see why. Exit code 3 means: abstained.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("serve")(command(serve))
+app.command("demo")(command(demo))
+app.command("set")(identity_command(set_memory))
+app.command("search")(identity_command(search))
+app.command("explain")(identity_command(explain))
+app.command("ingest")(identity_command(ingest))
+app.command("migrate")(command(migrate))
+app.command("doctor")(command(doctor))
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,34 @@
+"""`loom search`: the hits in a table, and the verdict in a line. Exit code 3 where it abstained."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loom_server.cli import draw
+from loom_server.cli.command import ABSTAINED, DONE, Shell
+from loom_server.cli.door import open_door
+from loom_server.cli.questions import Fields, FloorMode, Mode, Query, Question, TopK
+
+Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show which legs found each row, at which rank.")]
+
+
+def search(
+    shell: Shell,
+    query: Query,
+    mode: Mode = None,
+    top_k: TopK = None,
+    floor_mode: FloorMode = None,
+    explain: Explain = False,
+    field: Fields = None,
+) -> int:
+    """Search memories; the answer is rows with a verdict."""
+    question = Question(query, mode, top_k, floor_mode, explain, field or ())
+    request = question.request(shell.identity)
+    with open_door(shell.settings) as door:
+        response = door.search(request)
+    if shell.screen.as_json:
+        shell.screen.data(response.plain())
+    shell.screen.show(*draw.answer(response))
+    return ABSTAINED if response.abstain else DONE

@@ -1,0 +1,73 @@
+"""`loom serve`: the HTTP service in the foreground, until Ctrl-C or SIGTERM.
+
+    listen -> open the store in a thread -> tell the lock file the address -> say where
+
+While it runs, the other commands on its directory ask it instead of opening the store.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import structlog
+import typer
+
+from loom_server.cli.command import DONE, Shell, settings_of
+from loom_server.service.open import open_services
+from loom_server.service.services import Services
+from loom_server.settings import Settings
+from loom_server.store.embedded import EmbeddedStore
+
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; else LOOM_HOST, else 127.0.0.1.")]
+Port = Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; else LOOM_PORT, else 7777.")]
+
+Told = Callable[[str], None]
+"""Told the address once the service can be used."""
+
+
+def serve(shell: Shell, host: Host = None, port: Port = None) -> int:
+    """Serve the store over HTTP; other commands on its directory then ask this server."""
+    settings = settings_of(shell.settings.data_dir, host=host, port=port)
+
+    def told(address: str) -> None:
+        if shell.screen.as_json:
+            shell.screen.data({"address": address, "data_dir": str(settings.data_dir)})
+        shell.screen.say(f"Serving {settings.data_dir} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
+
+    serve_until_stopped(settings, lambda: open_services(settings), told)
+    shell.screen.say("Stopped.")
+    return DONE
+
+
+def serve_until_stopped(settings: Settings, build: Callable[[], Services], told: Told) -> None:
+    """Serve what `build` opens, and close it. Raises what stopped the start; an interrupt is its end."""
+    # The doors take a third of a second to import, and no other command needs them.
+    from loom_server.api import serve as doors  # noqa: PLC0415
+
+    listener = doors.listen(settings.host, settings.port)
+    host, port = listener.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def opened() -> Services:
+        services = build()
+        store = services.searcher.store
+        if isinstance(store, EmbeddedStore):
+            store.publish_address(address)
+        told(address)
+        return services
+
+    _log_to_stderr()
+    try:
+        doors.serve(settings, opened, listener)
+    except KeyboardInterrupt:
+        # The server has drained and closed by then; it hands the signal on to whoever started it.
+        return
+
+
+def _log_to_stderr() -> None:
+    """Logs beside the data: structlog writes to stdout by itself."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
