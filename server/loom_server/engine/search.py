@@ -61,7 +61,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """All that a search came to; `engine/respond.py` writes the answer from it."""
+    """All that a search came to; `service/answers.py` writes the answer from it."""
 
     request: SearchRequest
     query: Query
