@@ -1,10 +1,11 @@
 """The verdict: may the window be used as an answer.
 
     no_match          nothing is left to serve
+    entity_absent     the question names a thing by its identifier, and no row knows it
     below_threshold   the first row's evidence does not reach the abstain threshold
 
 Precedence: page_expired > no_match > entity_absent > below_threshold >
-low_calibrated_confidence, of which paging, entities and calibration bring the others.
+low_calibrated_confidence, of which paging and calibration bring the others.
 
 The gate reads absolute evidence of the first row, never a fused score: its cosine (or the
 best of the window, where `top_similarity` is `window`), a whole identifier, its share of
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loom_server.gate.absent import absent_identifiers
 from loom_server.gate.confidence import confidence, risk
 from loom_server.gate.evidence import RareTerms, evidence_of, is_exempt, rare_terms
 from loom_server.gate.floor import WORDS_LINE, below_threshold, threshold_of
@@ -23,6 +25,9 @@ from loom_server.model.plan import Plan
 from loom_server.model.query import Query
 from loom_server.model.verdict import Evidence, Verdict
 from loom_server.model.window import DropStage, Window
+
+NOT_OPEN = 0.49
+"""Most confidence of a closed gate, below the 0.5 at which it opens."""
 
 MISSING_NAMED = 5
 """Most missing terms that a reason spells out."""
@@ -47,11 +52,23 @@ def judge(window: Window, query: Query, plan: Plan) -> Verdict:
     found = evidence_of(window.rows[0], rare)
     if plan.top_similarity == "window":
         found = replace(found, similarity=window.best_similarity)
+    if absent := absent_identifiers(query, window.rows[0].candidate.matched):
+        return Verdict(True, "entity_absent", _why_absent(absent), _by_words_alone(found, threshold), "abstain")
     sure = confidence(found, threshold)
     if not below_threshold(found, threshold):
         return Verdict(False, None, _why_open(found, threshold, plan), sure, risk(sure))
     reason = _why_closed(found, threshold, plan) + _missing(window, query, rare)
     return Verdict(True, "below_threshold", reason, sure, "abstain")
+
+
+def _by_words_alone(found: Evidence, threshold: float | None) -> float:
+    """A cosine near to another thing's number is no evidence of this one."""
+    return min(NOT_OPEN, confidence(replace(found, similarity=-1.0), threshold))
+
+
+def _why_absent(absent: tuple[str, ...]) -> str:
+    named = ", ".join(absent[:MISSING_NAMED])
+    return f"No memory of the namespace holds {named}, and the first row is about something else."
 
 
 def _why_empty(window: Window, query: Query, plan: Plan) -> str:
