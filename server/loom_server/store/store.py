@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from loom_server.model.deadline import Deadline
 
@@ -45,11 +47,11 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Rows for one table, as columns of equal length."""
+    """Rows for one table, as columns of equal length. An array column may be a matrix, one row a row."""
 
     table: str
     columns: tuple[str, ...]
-    data: tuple[Sequence[object], ...]
+    data: tuple[Sequence[object] | NDArray[Any], ...]
 
     def __len__(self) -> int:
         return len(self.data[0]) if self.data else 0

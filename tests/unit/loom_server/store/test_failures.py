@@ -1,0 +1,43 @@
+"""The engine's codes to ours, and nothing of the engine's text in what is told or logged."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from clickhouse_connect.driver.exceptions import DatabaseError, StreamFailureError
+
+from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, ResourceExhausted, StatementFailed
+from loom_server.store.failures import failure
+
+
+@pytest.mark.parametrize(
+    ("code", "raised"),
+    [
+        (159, DeadlineExceeded),
+        (160, DeadlineExceeded),
+        (158, ResourceExhausted),
+        (241, ResourceExhausted),
+        (307, ResourceExhausted),
+        (394, Cancelled),
+        (47, StatementFailed),
+        (None, StatementFailed),
+    ],
+)
+def test_a_code_has_its_error(code: int | None, raised: type[LoomError]) -> None:
+    error = failure("leg.fact", DatabaseError("SELECT 'secret'", code=code))
+    assert type(error) is raised
+    assert "leg.fact" in error.message
+    assert "SELECT" not in error.message
+
+
+def test_an_unknown_refusal_tells_code_and_name() -> None:
+    told = failure("x", StreamFailureError("text", code=60, name="UNKNOWN_TABLE")).message
+    assert told == "The engine refused statement x (code 60, UNKNOWN_TABLE)."
+    assert failure("x", DatabaseError("text")).message == "The engine refused statement x (code unknown)."
+
+
+def test_the_log_holds_the_reason_without_literals(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="loom.store"):
+        failure("x", DatabaseError("Unknown column `c` in SELECT 'it\\'s secret', 'more\nsecret'", code=47))
+    assert caplog.messages == ["statement x failed: Unknown column `c` in SELECT '…', '…'"]
