@@ -4,7 +4,7 @@
       InvalidInput            invalid_input      a field is wrong; `errors` names each path
         NotSupported          not_supported      a known field whose feature is not built
         TooLarge              too_large          a bound on size, length or nesting was passed
-        InvalidJson           invalid_json       the body is not JSON
+        InvalidJson           invalid_json       the body is not JSON, or holds a number of more than 64 bits
         InvalidRequest        invalid_request    the JSON is not a request
         UnsupportedMedia      unsupported_media  the body is of another kind than JSON
       NotFound                not_found          a path or a row that must exist does not

@@ -77,8 +77,10 @@ def test_a_number_that_can_be_kept_is_kept(client: TestClient, org: str, number:
 def test_a_number_that_would_be_rounded_is_refused(client: TestClient, number: str) -> None:
     body = f'{{"memory_key": "k", "value": [{number}]}}'
     answer = client.post("/v1/memory.set", content=body, headers=JSON)
-    assert answer.status_code == 422
+    assert answer.status_code == 400
     assert answer.json()["detail"]["message"].endswith("has more than 64 bits; send it as text.")
+    called = client.post("/rpc", content=f'{{"jsonrpc": "2.0", "id": {number}}}', headers=JSON)
+    assert (called.status_code, called.json()["error"]["code"]) == (400, -32700)
 
 
 def test_digits_in_text_are_no_number(client: TestClient, org: str) -> None:

@@ -96,7 +96,7 @@ def _check_numbers(body: bytes) -> None:
     def bounded(digits: str) -> int:
         # The length is looked at first: turning a very long text of digits into a number is slow.
         if len(digits) > 21 or not _LEAST <= int(digits) <= _MOST:
-            raise InvalidInput(f"The whole number {digits[:24]} has more than 64 bits; send it as text.")
+            raise InvalidJson(f"The whole number {digits[:24]} has more than 64 bits; send it as text.")
         return 0
 
     json.loads(body, parse_int=bounded, parse_float=_ignored)
