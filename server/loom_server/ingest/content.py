@@ -13,13 +13,13 @@ from pydantic import JsonValue
 
 
 def plain_text(value: JsonValue) -> str:
-    """The value as plain text; nested parts keep their order."""
+    """The value as plain text; the parts of an object stand in the order of their names, as in `json_text`."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {plain_text(part)}" for name, part in value.items())
+        return "; ".join(f"{name}: {plain_text(part)}" for name, part in sorted(value.items()))
     if isinstance(value, list):
         return ", ".join(map(plain_text, value))
     return "" if value is None else str(value)

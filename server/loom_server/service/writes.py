@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from loom_client import wire
 from loom_server.engine import browse
 from loom_server.errors import Conflict, FieldError, LoomError, NotFound, TooLarge
@@ -111,7 +113,7 @@ class Writes(Tenants):
         if len(found) > 1:
             raise Conflict(
                 f"memory_key: {len(found)} writers hold this key; name one by agent, user_id or session_id.",
-                errors=tuple(map(_writer, found)),
+                errors=tuple(sorted(map(_writer, found), key=attrgetter("message"))),
             )
         return found[0] if found else None
 
