@@ -13,6 +13,7 @@ from loom_client import wire
 
 EXCERPT_CHARS = 160
 BAR_CELLS = 24
+PARAGRAPH = "¶"
 
 
 def answer(response: wire.MemorySearchResponse) -> Iterator[RenderableType]:
@@ -111,7 +112,7 @@ def _legs(hit: wire.Hit) -> str:
 
 
 def _excerpt(hit: wire.Hit) -> str:
-    text = " ".join(hit.content_excerpt.split())
+    text = f" {PARAGRAPH} ".join(" ".join(part.split()) for part in hit.content_excerpt.split("\n\n") if part.strip())
     return text if len(text) <= EXCERPT_CHARS else f"{text[: EXCERPT_CHARS - 1]}…"
 
 

@@ -1,0 +1,142 @@
+"""The shell as a person runs it: real processes, each on a data directory of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("LOOM_")}
+BREAK_ROLL_UPS = """
+import sys
+from pathlib import Path
+from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.store import Insert
+store = EmbeddedStore(Path(sys.argv[1]))
+columns = ("org", "namespace", "plane", "docs", "length")
+store.insert(Insert("corpus_stats", columns, (["dev"], ["docs"], ["fact"], [3], [40])))
+store.close()
+"""
+
+
+def loom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """One command, its data and its messages."""
+    command = [sys.executable, "-m", "loom_server.cli.main", *arguments]
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=240)
+
+
+@contextmanager
+def serving(directory: Path, cwd: Path) -> Iterator[str]:
+    """A server on `directory` while the block runs; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    command = [sys.executable, "-m", "loom_server.cli.main", "serve", "--json", "--data-dir", str(directory)]
+    server = subprocess.Popen(
+        [*command, "--port", str(port)],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        told = "".join(iter(server.stdout.readline, "}\n")) + "}"
+        yield json.loads(told)["address"]
+    finally:
+        server.send_signal(signal.SIGINT)
+        _, errors = server.communicate(timeout=60)
+    assert (server.returncode, errors.splitlines()[-1]) == (0, "Stopped.")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shell")
+
+
+@pytest.fixture(scope="module")
+def shown(folder: Path) -> subprocess.CompletedProcess[str]:
+    """The first run of the demo."""
+    return loom("demo", "--once", cwd=folder)
+
+
+def test_the_demo_shows_what_it_says(shown: subprocess.CompletedProcess[str]) -> None:
+    assert shown.returncode == 0, shown.stderr
+    assert "Loaded team.jsonl: 1 files, 154 rows: 154 written" in shown.stderr
+    assert shown.stdout.count("answered  ") == 3
+    assert shown.stdout.count("abstained  below_threshold") == 1
+    assert "\x1b" not in shown.stdout + shown.stderr
+
+
+def test_a_second_demo_adds_nothing_and_shows_the_same(folder: Path, shown: subprocess.CompletedProcess[str]) -> None:
+    again = loom("demo", "--once", "--json", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.count(" 0 written") == 2
+    told = json.loads(again.stdout)
+    assert [one["as_expected"] for one in told] == [True] * 4
+    assert [one["answer"]["abstain"] for one in told] == [False, False, False, True]
+    assert all(one["answer"]["results"][0]["memory_key"] in shown.stdout for one in told)
+
+
+def test_doctor_finds_wrong_roll_ups_and_mends_them(folder: Path, shown: subprocess.CompletedProcess[str]) -> None:
+    directory = str(folder / ".loom" / "demo")
+    well = loom("doctor", "--json", "--data-dir", directory, cwd=folder)
+    assert well.returncode == 0, well.stdout
+    assert {one["name"] for one in json.loads(well.stdout)} == {
+        "python", "engine package", "data directory", "disk", "lock", "engine", "migrations", "memories", "analyzer",
+        "embedding model",
+    }  # fmt: skip
+    subprocess.run([sys.executable, "-c", BREAK_ROLL_UPS, directory], check=True, env=ENVIRONMENT, cwd=folder)
+    ill = loom("doctor", "--data-dir", directory, cwd=folder)
+    assert ill.returncode == 1
+    assert "dev/docs" in ill.stdout
+    assert "loom doctor --mend" in ill.stdout
+    mended = loom("doctor", "--mend", "--data-dir", directory, cwd=folder)
+    assert mended.returncode == 0, mended.stdout
+
+
+def test_commands_ask_a_running_server(folder: Path) -> None:
+    directory = folder / "served"
+    notes = folder / "notes"
+    notes.mkdir()
+    (notes / "lunch.md").write_text("# Lunch\n\nThe canteen serves soup on Mondays.\n")
+    (notes / "bad.json").write_text("{")
+    where = ("--data-dir", str(directory))
+    with serving(directory, folder) as address:
+        stored = loom("set", "deploy/window", "Deploys happen on Tuesdays.", "--tag", "deploy", *where, cwd=folder)
+        assert (stored.returncode, stored.stdout) == (0, "deploy/window: stored, version 1\n")
+        loaded = loom("ingest", str(notes), *where, cwd=folder)
+        assert loaded.returncode == 1
+        assert "1 written" in loaded.stdout
+        assert loaded.stderr.startswith("failed: notes/bad.json:1: not JSON")
+        found = loom("search", "When do deploys happen?", "--json", *where, cwd=folder)
+        assert (found.returncode, json.loads(found.stdout)["results"][0]["memory_key"]) == (0, "deploy/window")
+        explained = loom("explain", "quantum chromodynamics", *where, cwd=folder)
+        assert explained.returncode == 3
+        assert "abstained  below_threshold" in explained.stdout
+        refused = loom("search", "x", "--top-k", "500", *where, cwd=folder)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "top_k" in refused.stderr
+        locked = loom("migrate", *where, cwd=folder)
+        assert locked.returncode == 1
+        assert address in locked.stderr
+        checked = loom("doctor", *where, cwd=folder)
+        assert checked.returncode == 0, checked.stdout
+    after = loom("search", "soup", *where, cwd=folder)
+    assert after.returncode == 0, after.stderr
+    assert "notes/lunch.md#lunch/1" in after.stdout
+
+
+def test_migrate_tells_what_it_applied(folder: Path) -> None:
+    where = ("--json", "--data-dir", str(folder / "fresh"))
+    first = json.loads(loom("migrate", *where, cwd=folder).stdout)
+    assert first["applied"][0].startswith("0001")
+    assert len(first["applied"]) == first["version"]

@@ -1,0 +1,75 @@
+"""Answers of the real service, drawn."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console, RenderableType
+
+from loom_client import wire
+from loom_server.cli import draw
+from loom_server.cli.door import Door, LocalServices, request_of
+from loom_server.errors import InvalidInput
+from loom_server.service.services import Services
+
+
+def drawn(*parts: RenderableType) -> str:
+    console = Console(file=io.StringIO(), width=160)
+    console.print(*parts, sep="\n")
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def door(services: Services, org: str) -> Door:
+    door = Door(LocalServices(services, services.settings))
+    for key, value in {
+        "deploy/window": "Deploys go out on [Tuesdays].\n\nNot on Fridays.",
+        "office/flu": "A doctor gives flu vaccinations.",
+    }.items():
+        door.set(wire.MemorySetRequest(org=org, memory_key=key, value=value))
+    return door
+
+
+def ask(door: Door, org: str, query: str) -> wire.MemorySearchResponse:
+    return door.search(wire.MemorySearchRequest(org=org, query=query, explain=True))
+
+
+def test_an_answer_is_a_table_and_a_line(door: Door, org: str) -> None:
+    text = drawn(*draw.answer(ask(door, org, "When do deploys go out?")))
+    assert "deploy/window" in text
+    assert "Deploys go out on [Tuesdays]. ¶ Not on Fridays." in text
+    assert text.rstrip().splitlines()[-1].startswith("answered  confidence 0.")
+
+
+def test_an_abstain_says_why(door: Door, org: str) -> None:
+    text = drawn(*draw.answer(ask(door, org, "quantum chromodynamics")))
+    assert "abstained  below_threshold: " in text
+
+
+def test_an_explanation_has_every_part(door: Door, org: str) -> None:
+    response = ask(door, org, "When do deploys go out?")
+    text = drawn(*draw.explanation(response))
+    for part in ("Plan", "Time", "Hits", "Verdict", "fact #1", "deploys"):
+        assert part in text
+    assert all(stage in text for stage in response.retrieval_work.ms)
+    assert all(name in text for name in response.results[0].score_components or {})
+
+
+def test_an_empty_namespace_is_drawn_without_tables(door: Door, org: str) -> None:
+    response = door.search(wire.MemorySearchRequest(org=org, namespace="empty", query="anything", explain=True))
+    assert "abstained  no_match" in drawn(*draw.explanation(response))
+
+
+def test_long_excerpts_are_cut(door: Door, org: str) -> None:
+    door.set(wire.MemorySetRequest(org=org, memory_key="long", value="word " * 500))
+    (row,) = (hit for hit in ask(door, org, "word").results if hit.memory_key == "long")
+    table = drawn(draw.hits_table([row]))
+    assert "…" in table
+    assert table.count("word") == pytest.approx(draw.EXCERPT_CHARS / 5, abs=1)
+
+
+def test_a_request_names_what_is_wrong_with_it() -> None:
+    with pytest.raises(InvalidInput, match="memory_key is required"):
+        request_of("memory.set", {"value": 1})
