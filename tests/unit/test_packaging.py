@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+import sys
 import tomllib
 import zipfile
 from configparser import ConfigParser
@@ -18,6 +20,15 @@ RUN_TIME = PROJECT["project"]["dependencies"]
 DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
+
+PART_OF = {"starlette": "fastapi", "pydantic_core": "pydantic"}
+"""Imported packages that another one brings in the version that fits it."""
+
+BY_NAME = {
+    "chdb_core": ("store/client.py", 'interface="chdb"'),
+    "wordllama": ("embed/static.py", '"wordllama"'),
+}
+"""Packages that the product uses and does not import: where, and by which words."""
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -80,13 +91,27 @@ def test_the_locks_pin_what_the_project_asks_for() -> None:
     assert names(RUN_TIME + DEVELOPMENT) | pins("requirements.lock") <= pins("requirements-dev.lock")
 
 
-def test_every_run_time_dependency_is_used() -> None:
-    sources = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "server").rglob("*.py"))
-    modules = {name.replace("-", "_") for name in names(RUN_TIME)} - {"chdb_core"} | {"chdb"}
-    used = {
-        module for module in modules if re.search(rf"^\s*(from|import) {module}\b|[\"']{module}[\"']", sources, re.M)
-    }
-    assert modules - used == set()
+def imports() -> set[str]:
+    """Top-level names that the product imports."""
+    files = [file for top in ("server", "schema") for file in (ROOT / top).rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    drawn = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in plain | drawn}
+
+
+def test_the_product_asks_for_what_it_imports_and_for_nothing_else() -> None:
+    own = {"loom_server", "loom_client", "loom_schema", "__future__"}
+    foreign = imports() - sys.stdlib_module_names - own - PART_OF.keys()
+    asked = {name.replace("-", "_") for name in names(RUN_TIME)}
+    assert set(PART_OF.values()) <= asked
+    assert foreign == asked - BY_NAME.keys()
+
+
+@pytest.mark.parametrize("package", BY_NAME)
+def test_a_package_that_is_not_imported_is_named_where_it_is_used(package: str) -> None:
+    file, words = BY_NAME[package]
+    assert words in (ROOT / "server/loom_server" / file).read_text(encoding="utf-8")
 
 
 def test_make_help_tells_of_every_target() -> None:
