@@ -21,19 +21,26 @@ _LOG = logging.getLogger("loom.store")
 
 
 class Killer:
-    """Kills what it is told to until it is told to stop."""
+    """Kills what it is told to until that has ended."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._running: set[str] = set()
         self._wanted: set[str] = set()
         self._changed = Condition()
         self._thread: Thread | None = None
         self._closed = False
 
-    def kill(self, comment: str) -> None:
-        """Begin to stop the statement that carries `comment`; returns at once."""
+    def begun(self, comment: str) -> None:
+        """A statement that may have to be stopped is about to run."""
         with self._changed:
-            if self._closed:
+            self._running.add(comment)
+
+    def kill(self, comment: str) -> None:
+        """Begin to stop the statement that carries `comment`, if it still runs; returns at once."""
+        with self._changed:
+            # A cancellation may come a moment after the end, and would then be repeated for ever.
+            if self._closed or comment not in self._running:
                 return
             self._wanted.add(comment)
             if self._thread is None:
@@ -44,6 +51,7 @@ class Killer:
     def ended(self, comment: str) -> None:
         """The statement has ended, in whatever way."""
         with self._changed:
+            self._running.discard(comment)
             self._wanted.discard(comment)
 
     def close(self) -> None:

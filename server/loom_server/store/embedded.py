@@ -189,6 +189,7 @@ class EmbeddedStore:
         if deadline is None:
             yield
             return
+        self._killer.begun(comment)
         unregister = deadline.on_cancel(lambda: self._killer.kill(comment))
         try:
             yield
