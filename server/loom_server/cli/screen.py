@@ -43,9 +43,10 @@ class Screen:
         sys.stdout.flush()
 
     def show(self, *parts: RenderableType) -> None:
-        """Draw for people; left out with `--json`."""
+        """Draw for people; left out with `--json`. A plain line is not broken, so that it can be copied."""
         if not self.as_json:
-            self.out.print(*parts, sep="\n")
+            for part in parts:
+                self.out.print(part, soft_wrap=isinstance(part, str))
 
     def say(self, text: str, style: str = "") -> None:
         """A line beside the data."""

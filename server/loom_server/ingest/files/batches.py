@@ -5,6 +5,7 @@ The order of a namespace's entries is kept, so that versions of one key follow e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import orjson
@@ -36,10 +37,11 @@ class _Open:
 
 
 class Batches:
-    """Gathers entries and writes them when a batch is full."""
+    """Gathers entries and writes them when a batch is full; `wrote` is told after each."""
 
-    def __init__(self, door: MemoryDoor) -> None:
+    def __init__(self, door: MemoryDoor, wrote: Callable[[], None]) -> None:
         self._door = door
+        self._wrote = wrote
         self._open: dict[tuple[str, str], _Open] = {}
         self.tally = Tally()
 
@@ -65,8 +67,9 @@ class Batches:
             answer = self._door.set_many(MemorySetManyRequest(org=org, namespace=namespace, items=items))
         except InvalidInput as error:
             self.tally.faults += [Fault(row.file, row.at, f"its batch was refused: {error.message}") for row, _ in rows]
-            return
-        self._count(rows, answer)
+        else:
+            self._count(rows, answer)
+        self._wrote()
 
     def _count(self, rows: list[tuple[Row, Entry]], answer: MemorySetManyResponse) -> None:
         self.tally.written += answer.written

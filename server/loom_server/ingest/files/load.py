@@ -29,7 +29,7 @@ from loom_server.ingest.files.walk import walk
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is, in bytes of the files that will be read."""
+    """How far a run is: bytes of the files whose rows are written, of all that will be read."""
 
     file: str
     done: int
@@ -73,30 +73,33 @@ def ingest_path(
 
 
 class _Run:
-    """One run's counts."""
+    """One run's counts, and how far it is."""
 
     def __init__(self, door: MemoryDoor, owner: Owner, bounds: Bounds, watch: Watch | None) -> None:
         self.door = door
         self.owner = owner
         self.bounds = bounds
         self.watch = watch
-        self.batches = Batches(door)
+        self.batches = Batches(door, self._tell)
         self.faults: list[Fault] = []
         self.made: list[Made] = []
         self.files = self.rows = self.held = self.removed = 0
+        self.file = ""
+        self.done = self.total = 0
 
     def load(self, files: tuple[SourceFile, ...]) -> None:
         """Read and write all files, then delete what they no longer make."""
-        total = sum(file.size for file in files)
-        done = 0
+        self.total = sum(file.size for file in files)
+        self._tell()
+        before = 0
         for file in files:
-            self._tell(file, done, total)
-            self._file(file, done, total)
-            done += file.size
-            self._tell(file, done, total)
+            self._file(file, before)
+            before += file.size
         self.batches.flush()
         self.faults += self.batches.tally.faults
         self._sweep()
+        self.done = self.total
+        self._tell()
 
     def report(self) -> Report:
         """The counts as a value."""
@@ -105,7 +108,8 @@ class _Run:
             self.files, self.rows, tally.written, tally.unchanged + self.held, self.removed, tuple(self.faults)
         )
 
-    def _file(self, file: SourceFile, done: int, total: int) -> None:
+    def _file(self, file: SourceFile, before: int) -> None:
+        self.file = file.name
         made = Made(file)
         chains = Chains(repeated(file, self.owner, self.bounds))
         rows = self.rows
@@ -113,8 +117,8 @@ class _Run:
             if isinstance(item, Fault):
                 self.faults.append(item)
             else:
+                self.done = before + item.offset
                 self._row(item, made, chains)
-                self._tell(file, done + item.offset, total)
         self._write_chains(chains)
         self.files += self.rows > rows
         if file.kind != "memories":
@@ -145,6 +149,6 @@ class _Run:
             if made.file.name not in broken:
                 self.removed += sweep(made, self.owner, self.door)
 
-    def _tell(self, file: SourceFile, done: int, total: int) -> None:
+    def _tell(self) -> None:
         if self.watch:
-            self.watch(Progress(file.name, done, total))
+            self.watch(Progress(self.file, self.done, self.total))

@@ -164,10 +164,12 @@ def test_a_chat_is_found_by_its_session(tmp_path: Path, door: Door, owner: Owner
     assert [memory.value for memory in door.list(request).memories] == ["User: The pool is full."]
 
 
-def test_progress_runs_from_nothing_to_all_bytes(docs: Path, door: Door, owner: Owner) -> None:
-    (docs / "more.txt").write_text("More.\n")
+def test_progress_is_what_is_written(tmp_path: Path, door: Door, owner: Owner) -> None:
+    rows = ({"memory_key": f"k{n:04d}", "value": n} for n in range(2 * BATCH_ROWS))
+    path = write_lines(tmp_path / "m.jsonl", *rows)
     told: list[Progress] = []
-    ingest_path(docs, door, owner, told.append)
-    total = sum(path.stat().st_size for path in docs.iterdir())
-    assert (told[0].done, told[-1].done, told[-1].total) == (0, total, total)
+    ingest_path(path, door, owner, told.append)
+    size = path.stat().st_size
+    assert (told[0].done, told[-1].done, told[-1].total) == (0, size, size)
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+    assert any(0.4 * size < progress.done < 0.6 * size for progress in told)
