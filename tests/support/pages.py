@@ -25,7 +25,6 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 _CODE = re.compile(r"`[^`\n]*`")
-_INDENTED = re.compile(r"^    .*$", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
 _EXAMPLE = re.compile(
     r"^`POST (\S+)`\n\n```json\n(.*?)^```\n\nAnswer(?: (\d{3}))?(, in part)?:\n\n```json\n(.*?)^```$",
@@ -89,8 +88,8 @@ def rows(text: str) -> Iterator[list[str]]:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers that prose and tables state, as written, without thousands' commas."""
-    prose = _LINK.sub("]", _CODE.sub("", _INDENTED.sub("", _FENCE.sub("", text))))
+    """The numbers that a page states outside code, as written, without thousands' commas."""
+    prose = _LINK.sub("]", _CODE.sub("", _FENCE.sub("", text)))
     return {found.replace(",", "").rstrip(".") for found in _NUMBER.findall(prose)}
 
 
