@@ -25,7 +25,8 @@ from pathlib import Path
 
 from loom_client import wire
 from loom_server.embed.choose import make_embedder
-from loom_server.engine.services import Services, open_services
+from loom_server.service.open import open_services
+from loom_server.service.services import Services
 from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
 from loom_server.store.store import Statement

@@ -23,7 +23,8 @@ from time import perf_counter
 
 from loom_client import wire
 from loom_server.embed.choose import make_embedder
-from loom_server.engine.services import Services, open_services
+from loom_server.service.open import open_services
+from loom_server.service.services import Services
 from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
 from oracle import Oracle, Question, ndcg, recall, reciprocal

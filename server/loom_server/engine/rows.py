@@ -7,27 +7,36 @@ projection whose write was never committed has no row here and so does not exist
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import cast
+from typing import Any, cast
 
 from loom_server.legs.fact import COSINE
 from loom_server.model.deadline import Deadline
-from loom_server.model.memory import Memory, Status
+from loom_server.model.memory import Memory
 from loom_server.model.scope import Identity, Scope
 from loom_server.store.statement import Template
 from loom_server.store.store import Columns, Store
 
 COLUMNS = (
-    "id, org, namespace, agent, user_id, session_id, run_id, memory_key, version, status, value, content,"
-    " content_sha256, memory_type, canonical, summary, metadata, tags, category, entities, confidence,"
-    " source_class, source_trace, source_resource_id, sensitivity, created_at, valid_at, valid_to, expires_at,"
-    " superseded_by, superseded_at"
+    "id, org, namespace, agent, user_id, session_id, run_id, memory_key, version, status, content,"
+    " memory_type, tags, category, entities, confidence, source_class, source_resource_id, sensitivity,"
+    " created_at, valid_at, valid_to, expires_at, superseded_by, superseded_at,"
+    " value, content_sha256, canonical, summary, metadata, source_trace"
 )
+"""A whole memory. The last six are what no search asks for."""
+
+EXCERPT_CHARS = 1_200
+_SEARCHED = COLUMNS[: COLUMNS.index(", value,")].replace(
+    " content,", f" leftUTF8(content, {EXCERPT_CHARS + 1}) AS content,"
+)
+"""A memory as a search sees it: its text only as far as an excerpt shows it, and one character more."""
+
+WHOLE = 25
+"""Columns of a memory that a search asks for."""
 
 _HYDRATE = Template(
     "search.hydrate",
     f"""
-SELECT {COLUMNS}
+SELECT {_SEARCHED}
 FROM loom.memory
 PREWHERE /*scope*/ AND id IN {{ids:Array(UInt64)}}
 """,
@@ -53,7 +62,7 @@ PREWHERE /*scope*/ AND model != {model:String} AND live = 1
 
 
 def hydrate(store: Store, scope: Scope, ids: Sequence[int], deadline: Deadline) -> dict[int, Memory]:
-    """The committed rows among `ids`."""
+    """The committed rows among `ids`, without their values and with their texts cut."""
     found = store.query(_HYDRATE.bind(scope, {"ids": list(ids)}), deadline)
     return {memory.id: memory for memory in memories(found)}
 
@@ -76,46 +85,42 @@ def stale_vectors(store: Store, scope: Scope, model: str, deadline: Deadline) ->
 
 
 def memories(found: Columns) -> Iterable[Memory]:
-    """Rows of a statement that selected `COLUMNS`."""
+    """Rows of a statement that selected `COLUMNS`, or all of them but the last six."""
     return map(_memory, zip(*found.data, strict=True))
 
 
-def _memory(row: tuple[object, ...]) -> Memory:
+def _memory(row: tuple[Any, ...]) -> Memory:
+    # Hundreds a search: positional, and no cast a field.
+    whole = len(row) > WHOLE
     return Memory(
-        id=cast(int, row[0]),
-        identity=Identity(*cast("tuple[str, ...]", row[1:7])),
-        memory_key=cast(str, row[7]),
-        version=cast(int, row[8]),
-        status=cast(Status, row[9]),
-        value=cast(str, row[10]),
-        content=cast(str, row[11]),
-        content_sha256=_text(row[12]),
-        memory_type=cast(str, row[13]),
-        canonical=cast("str | None", row[14]),
-        summary=cast("str | None", row[15]),
-        metadata=cast(str, row[16]),
-        tags=tuple(cast("Sequence[str]", row[17])),
-        category=cast(str, row[18]),
-        entities=tuple(cast("Sequence[str]", row[19])),
-        confidence=cast(float, row[20]),
-        source_class=cast(str, row[21]),
-        source_trace=cast(str, row[22]),
-        source_resource_id=cast(str, row[23]),
-        sensitivity=cast(str, row[24]),
-        created_at=_moment(row[25]),
-        valid_at=_moment(row[26]),
-        valid_to=_moment(row[27]),
-        expires_at=_moment(row[28]),
-        superseded_by=cast(int, row[29]),
-        superseded_at=_moment(row[30]),
+        id=row[0],
+        identity=Identity(*row[1:7]),
+        memory_key=row[7],
+        version=row[8],
+        status=row[9],
+        content=row[10],
+        memory_type=row[11],
+        tags=tuple(row[12]),
+        category=row[13],
+        entities=tuple(row[14]),
+        confidence=row[15],
+        source_class=row[16],
+        source_resource_id=row[17],
+        sensitivity=row[18],
+        created_at=row[19],
+        valid_at=row[20],
+        valid_to=row[21],
+        expires_at=row[22],
+        superseded_by=row[23],
+        superseded_at=row[24],
+        value=row[25] if whole else "",
+        content_sha256=_text(row[26]) if whole else "",
+        canonical=row[27] if whole else None,
+        summary=row[28] if whole else None,
+        metadata=row[29] if whole else "{}",
+        source_trace=row[30] if whole else "",
     )
 
 
-def _moment(value: object) -> datetime | None:
-    """The driver hands UTC columns out without a zone."""
-    moment = cast("datetime | None", value)
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
-
-
-def _text(value: object) -> str:
-    return value.decode("ascii") if isinstance(value, bytes) else cast(str, value)
+def _text(value: bytes | str) -> str:
+    return value.decode("ascii") if isinstance(value, bytes) else value

@@ -33,7 +33,7 @@ SELECT id, {COSINE} AS similarity
 FROM loom.memory_embeddings
 PREWHERE /*scope*/ AND model = {{model:String}} AND live >= {{least_live:UInt8}}
 WHERE /*filters*/
-ORDER BY similarity DESC, memory_key, id
+ORDER BY similarity DESC, id
 LIMIT {{limit:UInt32}}
 """,
 )

@@ -12,6 +12,7 @@ import orjson
 
 from loom_client import wire
 from loom_server.analysis.analyse import matches
+from loom_server.engine.rows import EXCERPT_CHARS
 from loom_server.engine.search import SearchResult
 from loom_server.errors import LoomError
 from loom_server.gate.confidence import confidence
@@ -21,7 +22,6 @@ from loom_server.model.candidate import LegResult, Ranked
 from loom_server.model.clock import memory_id_of
 from loom_server.model.memory import Memory
 
-EXCERPT_CHARS = 1_200
 AGREEMENT_DEPTH = 10
 _SCORES = {
     "semantic": "rank_score is the cosine of the question and the row.",
