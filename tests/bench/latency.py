@@ -25,9 +25,9 @@ from pathlib import Path
 
 from loom_client import wire
 from loom_server.embed.choose import make_embedder
+from loom_server.model.deadline import Deadline
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
-from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
 from loom_server.store.store import Statement
 
@@ -89,8 +89,10 @@ def copy(services: Services, rows: int, others: int) -> None:
             Statement("bench", f"SELECT name FROM system.columns WHERE database = 'loom' AND table = '{table}'")
         ).column("name")
         picks = [
-            "concat('other', toString(copy)) AS namespace" if name == "namespace"
-            else f"{name} + (copy + 1) * 10000000000 AS {name}" if name == shifted
+            "concat('other', toString(copy)) AS namespace"
+            if name == "namespace"
+            else f"{name} + (copy + 1) * 10000000000 AS {name}"
+            if name == shifted
             else str(name)
             for name in columns
         ]
@@ -99,7 +101,8 @@ def copy(services: Services, rows: int, others: int) -> None:
             services.searcher.store.command(
                 Statement(
                     "bench",
-                    f"INSERT INTO loom.{table} ({', '.join(map(str, columns))}) SELECT {', '.join(picks)} FROM loom.{table} AS source"
+                    f"INSERT INTO loom.{table} ({', '.join(map(str, columns))})"
+                    f" SELECT {', '.join(picks)} FROM loom.{table} AS source"
                     f" CROSS JOIN (SELECT number + {start} AS copy FROM numbers({count})) AS copies"
                     f" WHERE source.namespace = 'mine'",
                 )
@@ -151,7 +154,10 @@ def over_http(folder: str, questions: list[str], clients: int, searches: int, na
             caller.search(question)
         for mode in ("semantic", "rrf", "hybrid", "bm25_hybrid", "lexical"):
             asked = iter(questions * 10)
-            show(f"{name}: `{mode}` over HTTP", timed(lambda asked=asked, mode=mode: caller.search(next(asked), search_mode=mode), searches))
+            show(
+                f"{name}: `{mode}` over HTTP",
+                timed(lambda asked=asked, mode=mode: caller.search(next(asked), search_mode=mode), searches),
+            )
         stages: dict[str, list[float]] = {}
         for question in questions[:100]:
             work = caller.search(question)["retrieval_work"]

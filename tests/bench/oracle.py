@@ -12,10 +12,11 @@ from math import log, log2
 
 import bm25s
 import numpy as np
+from numpy.typing import NDArray
+
 from loom_server.analysis.analyse import IndexTokens, index_tokens, query_terms
 from loom_server.embed.base import Embedder
 from loom_server.engine.understand import PRIOR_TOKENS
-from numpy.typing import NDArray
 
 K1, B, RRF_K, DEPTH = 1.2, 0.75, 60, 100
 Scores = NDArray[np.float64]

@@ -23,9 +23,9 @@ from time import perf_counter
 
 from loom_client import wire
 from loom_server.embed.choose import make_embedder
+from loom_server.model.deadline import Deadline
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
-from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
 from oracle import Oracle, Question, ndcg, recall, reciprocal
 
@@ -137,7 +137,9 @@ def measure(services: Services, name: str, spaces: Iterable[Space], modes: list[
                 row = (ndcg(got, judged), recall(got, judged), ndcg(reference, judged), recall(reference, judged), took)
                 totals[mode] = [total + value for total, value in zip(totals[mode], row, strict=True)]
     names = ("ndcg", "recall", "oracle_ndcg", "oracle_recall", "seconds")
-    averages = {mode: dict(zip(names, [v / asked for v in totals[mode]], strict=True)) for mode in modes}
+    averages: dict[str, dict[str, float]] = {
+        mode: dict(zip(names, [v / asked for v in totals[mode]], strict=True)) for mode in modes
+    }
     return {"questions": {"count": float(asked)}, **averages}
 
 
@@ -157,8 +159,11 @@ def main() -> None:
             figures = measure(services, name, load(source, options.limit), options.modes)
             report[name] = {"data": data_hash(source), **figures}
             asked = int(figures.pop("questions")["count"])
-            print(f"\n{name}: {asked} questions, data {data_hash(source)}, {platform.machine()}, Python {sys.version[:6]}")
-            print("| mode | nDCG@10 | recall@10 | oracle nDCG@10 | oracle recall@10 | ms a search |\n|---|---|---|---|---|---|")
+            print(
+                f"\n{name}: {asked} questions, data {data_hash(source)}, {platform.machine()}, Python {sys.version[:6]}"
+            )
+            print("| mode | nDCG@10 | recall@10 | oracle nDCG@10 | oracle recall@10 | ms a search |")
+            print("|---|---|---|---|---|---|")
             for mode, row in figures.items():
                 cells = [f"{row[key]:.4f}" for key in ("ndcg", "recall", "oracle_ndcg", "oracle_recall")]
                 if mode == "default":

@@ -27,9 +27,9 @@ import numpy as np
 from loom_server.analysis.analyse import warm
 from loom_server.embed.choose import make_embedder
 from loom_server.errors import LoomError
+from loom_server.ingest.judge import Version, judge
 from loom_server.ingest.memory import MemoryWriter
 from loom_server.ingest.projections import memory_rows, posting_rows, vector_rows
-from loom_server.ingest.judge import Version, judge
 from loom_server.ingest.request import prepare
 from loom_server.model.clock import RowIds, SystemClock
 from loom_server.model.deadline import Deadline
@@ -143,7 +143,7 @@ def together(writer: MemoryWriter, texts: Texts, seconds: float, threads: int = 
         for draft in drafts[number]:
             if time.perf_counter() > end:
                 return
-            took.extend(timed(lambda _: accepted(writer, [draft]), 1))
+            took.extend(timed(lambda _, draft=draft: accepted(writer, [draft]), 1))
 
     start = time.perf_counter()
     running = [threading.Thread(target=run, args=(number,)) for number in range(threads)]

@@ -4,7 +4,7 @@ carries one that forgets. There is no second path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Protocol
@@ -19,7 +19,7 @@ class Recorder(Protocol):
 
 
 @contextmanager
-def timed(recorder: Recorder, name: str) -> Iterator[None]:
+def timed(recorder: Recorder, name: str) -> Generator[None]:
     """Tell the recorder how long the block took."""
     start = perf_counter()
     try:

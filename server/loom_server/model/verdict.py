@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-AbstainCode = Literal[
-    "page_expired", "no_match", "entity_absent", "below_threshold", "low_calibrated_confidence"
-]
+AbstainCode = Literal["page_expired", "no_match", "entity_absent", "below_threshold", "low_calibrated_confidence"]
 Risk = Literal["low", "medium", "high", "abstain"]
 
 

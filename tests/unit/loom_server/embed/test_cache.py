@@ -44,6 +44,9 @@ class Counting:
     def tokens(self, text: str) -> tuple[str, ...]:
         return tuple(text.split())
 
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        return self._words.background(tokens)
+
 
 class Broken(Counting):
     """Answers with what it was given."""

@@ -158,7 +158,7 @@ def root_logging() -> Iterator[None]:
 
 @pytest.mark.usefixtures("root_logging")
 def test_passages_equal_the_packages_own_embedding(embedder) -> None:
-    from wordllama import WordLlama  # noqa: PLC0415
+    from wordllama import WordLlama
 
     own = WordLlama.load(cache_dir=INSTALLED, disable_download=True)
     texts = [text for pair in PARAPHRASES for text in pair]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import fsum
 
 import pytest
-from spaces import Space
 
 from loom_server.errors import InvalidInput
 from loom_server.model.query import SearchMode
 from loom_server.service.services import Services
+from spaces import Space
 
 ROWS = {
     "db/primary": "The primary database runs PostgreSQL 16 on host atlas-3",

@@ -33,6 +33,8 @@ def mask(asked: Query, *texts: str) -> int:
         ("who leads storage", {}, (), ()),
     ],
 )
-def test_absent_identifiers(text: str, known: dict[str, int], carried: tuple[str, ...], absent: tuple[str, ...]) -> None:
+def test_absent_identifiers(
+    text: str, known: dict[str, int], carried: tuple[str, ...], absent: tuple[str, ...]
+) -> None:
     asked = query(text, known)
     assert absent_identifiers(asked, mask(asked, *carried)) == absent

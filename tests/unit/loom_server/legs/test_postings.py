@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import log
 
 import pytest
-from spaces import Space
 
 from loom_server.engine.understand import understand
 from loom_server.legs.base import LegContext
@@ -18,6 +17,7 @@ from loom_server.model.scope import Scope
 from loom_server.plan.defaults import PlanDefaults
 from loom_server.plan.planner import make_plan
 from loom_server.service.services import Services
+from spaces import Space
 
 ROWS = {"1": "red red house", "2": "red boat", "3": "green boat in the green harbour"}
 # Scored tokens: 3, 2, 4 (stop words are not counted), so N = 3 and the mean length is 3.
@@ -25,7 +25,9 @@ ROWS = {"1": "red red house", "2": "red boat", "3": "green boat in the green har
 
 def ask(services: Services, org: str, question: str, leg: PostingsLeg, quota: int = 10) -> dict[str, LegResult]:
     request = SearchRequest(question, Scope(org, "local"), search_mode="bm25_hybrid")
-    query = understand(question, "en", services.searcher.statistics.namespace(org, "local"), services.searcher.embedder, None)
+    query = understand(
+        question, "en", services.searcher.statistics.namespace(org, "local"), services.searcher.embedder, None
+    )
     plan = make_plan(request, query, PlanDefaults())
     context = LegContext(request, query, plan, services.searcher.store, Deadline(20), "none")
     return {result.leg: result for result in leg.run(context, tuple(LegPlan(name, quota) for name in leg.serves))}
@@ -52,7 +54,8 @@ def test_scores_worked_by_hand(services: Services, org: str, leg: PostingsLeg) -
 
 @pytest.mark.parametrize("quota", [1, 3, 50])
 @pytest.mark.parametrize(
-    "question", ["red boat", "the green house in the harbour", "went to see the mice", "PROJ-12 and pg_hba.conf", "a the of"]
+    "question",
+    ["red boat", "the green house in the harbour", "went to see the mice", "PROJ-12 and pg_hba.conf", "a the of"],
 )
 def test_both_sides_agree(services: Services, org: str, question: str, quota: int) -> None:
     words = "red green blue house boat harbour mouse go PROJ-12 PROJ-13 pg_hba.conf see the of".split()

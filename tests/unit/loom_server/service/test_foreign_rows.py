@@ -7,18 +7,24 @@ are written, superseded and deleted there; each answer is compared whole, before
 from __future__ import annotations
 
 import pytest
-from spaces import Space
 
 from loom_server.service.services import Services
 from loom_server.store.statement import TENANT_TABLES
 from loom_server.store.store import Statement
+from spaces import Space
 
 ROWS = {
     "db/primary": "The primary database runs PostgreSQL 16 on host atlas-3",
     "team/lead": "Ana Moreira leads the storage team from Lisbon",
     "ticket": "PROJ-4711 is closed: the cache forgot its keys",
 }
-QUESTIONS = ("who leads the storage team", "PROJ-4711", "the primary database host", "velvet trombone", "secret harbour")
+QUESTIONS = (
+    "who leads the storage team",
+    "PROJ-4711",
+    "the primary database host",
+    "velvet trombone",
+    "secret harbour",
+)
 MODES = ("semantic", "rrf", "hybrid", "bm25_hybrid", "lexical")
 TIMED = {"retrieval_work"}
 
@@ -51,17 +57,23 @@ def flood(foreign: Space) -> None:
     foreign.prefer(retrieval_defaults={"search_mode": "lexical", "top_k": 1})
 
 
-@pytest.mark.parametrize("whose", [{"org": "foreign"}, {"namespace": "foreign"}], ids=["another org", "another namespace"])
+@pytest.mark.parametrize(
+    "whose", [{"org": "foreign"}, {"namespace": "foreign"}], ids=["another org", "another namespace"]
+)
 def test_nothing_of_another_tenant_is_seen(mine: Space, whose: dict[str, str]) -> None:
     before = seen(mine)
     foreign = mine.other(**{name: f"{value}-{mine.tenant['org']}" for name, value in whose.items()})
     flood(foreign)
     assert seen(mine) == before
     for table in TENANT_TABLES:
-        counted = Statement("test", f"SELECT count() FROM loom.{table} WHERE org = {{o:String}} AND namespace = {{n:String}}")
+        counted = Statement(
+            "test", f"SELECT count() FROM loom.{table} WHERE org = {{o:String}} AND namespace = {{n:String}}"
+        )
         parameters = {"o": foreign.tenant["org"], "n": foreign.tenant["namespace"]}
         planted = mine.services.searcher.store.query(Statement(counted.name, counted.sql, parameters))
-        assert planted.column("count()")[0], f"the foreign tenant has no row in {table}, so this test shows nothing of it"
+        assert planted.column("count()")[0], (
+            f"the foreign tenant has no row in {table}, so this test shows nothing of it"
+        )
 
 
 def test_writes_reach_no_other_tenant(mine: Space) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from spaces import Space
 
 from loom_server.errors import Conflict, InvalidInput
 from loom_server.service.services import Services
+from spaces import Space
 
 
 @pytest.fixture
@@ -76,7 +76,9 @@ def test_get_as_of_reads_what_counted_then(space: Space) -> None:
 
 
 def test_an_update_keeps_what_it_does_not_name(space: Space) -> None:
-    space.set("k", "one", tags=["t"], category="c", confidence=0.5, metadata={"m": [1]}, agent="a", valid_at="2026-01-01")
+    space.set(
+        "k", "one", tags=["t"], category="c", confidence=0.5, metadata={"m": [1]}, agent="a", valid_at="2026-01-01"
+    )
     answer = space.update("k", confidence=0.9)
     assert (answer.updated, answer.version) == (True, 2)
     got = space.get("k")
