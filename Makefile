@@ -46,6 +46,7 @@ types: $(STAMP) ## Check types (pyright, strict over the product)
 
 bench: $(STAMP) ## Measure speed, and quality too where DATA names a folder of judged sets
 	@$(BIN)/python tests/bench/latency.py
+	@$(BIN)/python tests/bench/write_rates.py
 	@$(if $(DATA),$(BIN)/python tests/bench/quality.py $(DATA))
 
 lock: $(STAMP) ## Compile the locked versions from pyproject.toml (UPGRADE=1 takes the newest)
