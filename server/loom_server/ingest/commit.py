@@ -1,23 +1,26 @@
 """One group of versions, from nothing to committed, statement by statement.
 
     1  vectors and postings of the new versions, side by side; meanwhile, what the old ones count
-    2  the roll-ups: what comes, less what the superseded count
-    3  `memory`: the commit
-    4  the roll-ups, less what the removed count; the old versions' flags
-    5  `superseded` on the old versions
+    2  `memory`: the commit; from here on the statistics of this process count it
+    3  `superseded` on the old versions, so that no answer holds them any more
+    4  later, for all groups of the last `SETTLE_S` together: the old versions' flags, and the roll-ups
 
-Whatever a crash leaves is seen afterwards. Before the commit: postings or vectors of a row that
-`memory` does not know. After it: a live row that is not the newest version of its key, since step 5
-is the last. The roll-ups of a namespace in which either is seen are rebuilt; they are exact in every
-other, because step 2 comes after the postings that give it away, and step 4 before step 5. A removal
-writes no postings, hence its counts only go down once its tombstone is there.
+An answer is given after step 3. Step 4 is owed: five inserts and three updates a group were twice as
+slow as three and one, and left twice as many parts. Until it is paid, a leg may still nominate an old
+version, which hydration drops, and another process would read roll-ups that lag.
+
+What a crash leaves is seen afterwards: postings or vectors that `memory` does not know (before the
+commit), a live row that is not its key's newest (before step 3), live flags of versions that are not
+live (before step 4). Roll-ups that lag give no sign, so they lag within a bound: no group is committed
+while something is owed by a commit `OWED_AT_MOST` ids (microseconds) before it. The namespaces written
+within that time of the last commit are the only ones whose roll-ups a sweep must rebuild.
 
 A group that fails while the process lives is put right at once in the same way, from what it knows.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -26,18 +29,18 @@ from functools import partial
 from loom_server.embed.base import Embedder
 from loom_server.errors import ModelMismatch
 from loom_server.ingest import stored
-from loom_server.ingest.judge import Judgement, Retired, Version, judge
-from loom_server.ingest.projections import Tally, embed_delta, memory_rows, posting_rows, vector_rows
+from loom_server.ingest.debts import Debts
+from loom_server.ingest.judge import Judgement, Retired, Stored, Version, judge
+from loom_server.ingest.projections import counts_of, embed_delta, memory_rows, net, posting_rows, vector_rows
 from loom_server.ingest.request import Request, Write, without_vector
 from loom_server.model.clock import Clock, RowIds
-from loom_server.model.scope import Scope
+from loom_server.model.memory import Key
 from loom_server.store.named import Row
 from loom_server.store.namespaces import Namespaces
-from loom_server.store.rollups import Tokenizer, mend
-from loom_server.store.statistics import CommitDelta, Statistics, roll_ups
+from loom_server.store.statistics import CommitDelta
 from loom_server.store.store import Insert, Store
 from loom_server.store.together import together
-from loom_server.store.versions import Ending, drop, lower, supersede
+from loom_server.store.versions import Ending, drop, supersede
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,16 @@ class Committer:
     """Commits judged groups, one at a time. `executor` runs the statements that go side by side."""
 
     store: Store
-    statistics: Statistics
     embedder: Embedder
     namespaces: Namespaces
     clock: Clock
     ids: RowIds
+    debts: Debts
     executor: Executor
 
     def judge(self, requests: Sequence[Request]) -> Judgement:
         """Decide what the requests come to, by what is stored; holds a new org to the live model."""
-        before = stored.newest(self.store, {request.key for request in requests})
+        before = self._before(requests)
         judgement = judge(requests, before, self.ids.next, self.clock.now())
         live = self.embedder.identity.name
         orgs = {v.memory.identity.org for v in judgement.versions if v.write is not None and v.write.vector is not None}
@@ -75,63 +78,61 @@ class Committer:
         versions, retired = judgement.versions, judgement.retired
         if not versions:
             return
-        coming, going = Tally(), Tally()
-        for version in versions:
-            coming.add_version(version)
-        superseded, removed, *_ = together(
+        going, *_ = together(
             self.executor,
             [
-                partial(self._counts, [old for old in retired if not old.removed]),
-                partial(self._counts, [old for old in retired if old.removed]),
+                partial(self._counts, retired),
                 partial(self._insert, posting_rows(versions)),
                 partial(self._insert, vector_rows(versions, self.embedder.identity.name)),
             ],
         )
-        for delta in superseded:
-            coming.add(delta.negated())
-        for delta in removed:
-            going.add(delta.negated())
-        self._roll_up(coming.deltas())
+        last = versions[-1].memory.id
+        self.debts.before(last)
         self.store.insert(memory_rows(versions))
-        self._roll_up(going.deltas())
-        lower(self.store, [_old_row(old) for old in retired], self.executor)
+        self.debts.add(last, net([*counts_of(versions), *going]), [_old_row(old) for old in retired])
         supersede(self.store, [_ending(old) for old in retired], judgement.at)
 
     def put_right(self, judgement: Judgement) -> None:
-        """After a failure: finish what is committed, drop what is not, rebuild the roll-ups. May be done again.
-
-        What gives the failure away goes last, as in a sweep, so that a crash in here loses nothing either.
-        """
+        """After a failure: finish what is committed, drop what is not. May be done again."""
         versions = judgement.versions
         keys = {version.memory.key for version in versions}
         known = stored.committed(self.store, keys, [version.memory.id for version in versions])
-        orphans = [_row(version) for version in versions if version.memory.id not in known]
+        drop(self.store, [_row(version) for version in versions if version.memory.id not in known], self.executor)
         ended = [old for old in judgement.retired if old.successor in known]
-        lower(self.store, [*orphans, *map(_old_row, ended)], self.executor)
-        touched = {(key.org, key.namespace) for key in keys}
-        for org, namespace in sorted(touched):
-            mend(self.store, Scope(org, namespace), Tokenizer(self.embedder.identity.name, self.embedder.tokens))
-        self.statistics.forget(touched)
-        drop(self.store, orphans, self.executor)
+        if known:
+            # The commit may have come through while its answer did not, and then nothing is owed for it yet.
+            self.debts.add(max(known), (), [_old_row(old) for old in ended])
+            self.debts.doubt([(key.org, key.namespace) for key in keys], max(known))
+        self.debts.pay()
         supersede(self.store, [_ending(old) for old in ended], judgement.at)
 
+    @property
+    def due(self) -> float | None:
+        """When `settle` should be called, in monotonic seconds."""
+        return self.debts.due
+
+    def settle(self) -> None:
+        """Pay what the groups owe."""
+        self.debts.pay()
+
     def _counts(self, retired: Sequence[Retired]) -> list[CommitDelta]:
-        """What the old versions count in the roll-ups."""
+        """What ending the old versions takes from the roll-ups."""
         if not retired:
             return []
-        rows = [_old_row(old) for old in retired]
-        having = stored.with_vector(self.store, rows, self.embedder.identity.name)
-        embedded = [
-            embed_delta(old.key.org, old.key.namespace, Counter(self.embedder.tokens(old.content)))
-            for old in retired
-            if old.id in having
-        ]
-        return [*stored.counted(self.store, rows), *embedded]
+        versions = [(old.key, old.id) for old in retired]
+        tokens: defaultdict[tuple[str, str], list[Sequence[str]]] = defaultdict(list)
+        for org, namespace, content in stored.embedded(self.store, versions, self.embedder.identity.name):
+            tokens[org, namespace].append(self.embedder.tokens(content))
+        embedded = [embed_delta(*namespace, found) for namespace, found in tokens.items()]
+        counted = stored.counted(self.store, [_old_row(old) for old in retired])
+        return [delta.negated() for delta in (*counted, *embedded)]
 
-    def _roll_up(self, deltas: Sequence[CommitDelta]) -> None:
-        if deltas:
-            with self.statistics.changing(deltas):
-                together(self.executor, [partial(self.store.insert, insert) for insert in roll_ups(deltas)])
+    def _before(self, requests: Sequence[Request]) -> dict[Key, Stored]:
+        """What is stored under the keys, with traits where one of the requests brings the same value."""
+        found = stored.newest(self.store, {request.key for request in requests})
+        hashes = {(request.key, request.sha256) for request in requests if isinstance(request, Write)}
+        same = {key: one for key, one in found.items() if (key, one.sha256) in hashes}
+        return {**found, **stored.with_traits(self.store, same)}
 
     def _insert(self, insert: Insert) -> list[CommitDelta]:
         self.store.insert(insert)

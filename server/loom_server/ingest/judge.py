@@ -32,14 +32,13 @@ Traits = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The newest stored version of a key, as far as judging and retiring need it."""
+    """The newest version of a key, as far as judging needs it; the traits only where a write has its value."""
 
     id: int
     version: int
     status: Status
     sha256: str
-    content: str
-    traits: Traits
+    traits: Traits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +55,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A stored live version that the group ends. `removed` says that a tombstone comes right after it."""
+    """A stored live version that the group ends, and the id of the version that comes after it."""
 
     key: Key
     id: int
-    content: str
     successor: int
-    removed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +157,14 @@ class _Bench:
             self._end(memory, before)
         self.versions[memory.id] = version
         self.newest[memory.key] = Stored(
-            memory.id, memory.version, memory.status, memory.content_sha256, memory.content, version_traits
+            memory.id, memory.version, memory.status, memory.content_sha256, version_traits
         )
 
     def _end(self, memory: Memory, before: Stored) -> None:
         """`memory` ends `before`, which is of this group or stored."""
         own = self.versions.get(before.id)
         if own is None:
-            removed = memory.status == "tombstoned"
-            self.retired.append(Retired(memory.key, before.id, before.content, memory.id, removed))
+            self.retired.append(Retired(memory.key, before.id, memory.id))
         else:
             ended = replace(own.memory, status="superseded", superseded_by=memory.id, superseded_at=self.now)
             self.versions[before.id] = Version(ended, own.write)

@@ -18,6 +18,7 @@ from loom_server.analysis.analyse import language_code
 from loom_server.embed.base import Embedder
 from loom_server.errors import LoomError
 from loom_server.ingest.commit import Committer
+from loom_server.ingest.debts import Debts
 from loom_server.ingest.judge import Answer
 from loom_server.ingest.request import Removal, Request, prepare
 from loom_server.ingest.writer import GroupWriter, await_answers
@@ -26,6 +27,7 @@ from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Draft, Key
 from loom_server.settings import Settings
 from loom_server.store.namespaces import Namespaces
+from loom_server.store.rollups import Tokenizer
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Statement, Store
 
@@ -56,9 +58,8 @@ class MemoryWriter:
         self._namespaces = namespaces or Namespaces(store)
         self._executor = ThreadPoolExecutor(STATEMENTS_AT_ONCE, thread_name_prefix="loom-write")
         last_id = cast(int, store.query(_LAST_ID).column("id")[0])
-        committer = Committer(
-            store, statistics, embedder, self._namespaces, clock, RowIds(clock, last_id), self._executor
-        )
+        debts = Debts(store, statistics, Tokenizer(embedder.identity.name, embedder.tokens), self._executor)
+        committer = Committer(store, embedder, self._namespaces, clock, RowIds(clock, last_id), debts, self._executor)
         self._part_rows = min(PART_ROWS, settings.write_batch_rows)
         self._writer = GroupWriter(committer, settings.write_batch_rows)
 
@@ -77,7 +78,7 @@ class MemoryWriter:
         return self._write(parts, lambda part: [Removal(key) for key in part], deadline)
 
     def between_groups(self, work: Callable[[], T], deadline: Deadline) -> T:
-        """Do `work`, such as a sweep, while nothing is being written; raises what it raises."""
+        """Do `work`, such as a check, while nothing is being written and nothing is owed; raises what it raises."""
         return self._writer.between(work, deadline)
 
     def close(self) -> None:

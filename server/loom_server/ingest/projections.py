@@ -6,14 +6,15 @@ nowhere, so that a search which includes superseded rows finds it. A tombstone h
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import chain
 from typing import cast
 
 import numpy as np
 
 from loom_server.ingest.judge import Version
+from loom_server.ingest.request import Write
 from loom_server.store.statistics import EMBED, FACT, CommitDelta
 from loom_server.store.store import Insert
 
@@ -83,52 +84,58 @@ def posting_rows(versions: Sequence[Version]) -> Insert:
     return Insert("postings", columns, data)
 
 
-@dataclass(slots=True)
-class _Sums:
-    docs: int = 0
-    length: int = 0
-    df: Counter[str] = field(default_factory=Counter[str])
-    cf: Counter[str] = field(default_factory=Counter[str])
+def counts_of(versions: Iterable[Version]) -> list[CommitDelta]:
+    """What versions add to the roll-ups: the index of the live ones, and the tokens of those that have a vector."""
+    writes: defaultdict[tuple[str, str], list[Write]] = defaultdict(list)
+    for version in versions:
+        if version.write is not None and version.live:
+            writes[version.memory.identity.org, version.memory.identity.namespace].append(version.write)
+    return [
+        delta
+        for (org, namespace), written in writes.items()
+        for delta in (
+            fact_delta(org, namespace, written),
+            embed_delta(org, namespace, [write.tokens for write in written if write.vector is not None]),
+        )
+    ]
 
 
-class Tally:
-    """The change of the roll-ups that a group makes: what comes counts up, what goes counts down."""
-
-    def __init__(self) -> None:
-        self._sums: dict[tuple[str, str, str], _Sums] = {}
-
-    def add(self, delta: CommitDelta) -> None:
-        """Add one change, of either sign."""
-        sums = self._sums.setdefault((delta.org, delta.namespace, delta.plane), _Sums())
-        sums.docs += delta.docs
-        sums.length += delta.length
-        for into, numbers in ((sums.df, delta.df), (sums.cf, delta.cf)):
-            for token, number in numbers.items():
-                into[token] += number
-
-    def add_version(self, version: Version) -> None:
-        """Count a version that is written: its index, and its tokens where it has a vector."""
-        if version.write is None or not version.live:
-            return
-        identity, write = version.memory.identity, version.write
-        once = dict.fromkeys(write.index, 1)
-        self.add(CommitDelta(identity.org, identity.namespace, FACT, 1, write.length, once, write.index))
-        if write.vector is not None:
-            self.add(embed_delta(identity.org, identity.namespace, write.tokens))
-
-    def deltas(self) -> tuple[CommitDelta, ...]:
-        """The net changes; what cancels out is left out."""
-        found = [
-            CommitDelta(*key, sums.docs, sums.length, _nonzero(sums.df), _nonzero(sums.cf))
-            for key, sums in self._sums.items()
-        ]
-        return tuple(delta for delta in found if delta.docs or delta.length or delta.df or delta.cf)
+def fact_delta(org: str, namespace: str, writes: Sequence[Write]) -> CommitDelta:
+    """The index tokens of rows."""
+    df = Counter(chain.from_iterable(write.index for write in writes))
+    cf = df.copy()
+    for write in writes:
+        for token, number in write.index.items():
+            if number > 1:
+                cf[token] += number - 1
+    return CommitDelta(org, namespace, FACT, len(writes), sum(write.length for write in writes), df, cf)
 
 
-def embed_delta(org: str, namespace: str, tokens: Mapping[str, int]) -> CommitDelta:
-    """One row's count in the embedder's plane."""
-    return CommitDelta(org, namespace, EMBED, 1, sum(tokens.values()), dict.fromkeys(tokens, 1), dict(tokens))
+def embed_delta(org: str, namespace: str, tokens: Sequence[Sequence[str]]) -> CommitDelta:
+    """The embedder's tokens of rows, one sequence a row."""
+    df = Counter(chain.from_iterable(map(set, tokens)))
+    cf = Counter(chain.from_iterable(tokens))
+    return CommitDelta(org, namespace, EMBED, len(tokens), sum(map(len, tokens)), df, cf)
 
 
-def _nonzero(counts: Counter[str]) -> dict[str, int]:
-    return {token: number for token, number in counts.items() if number}
+def net(deltas: Iterable[CommitDelta]) -> tuple[CommitDelta, ...]:
+    """The sum for each plane of each namespace; what cancels out is left out."""
+    by_plane: defaultdict[tuple[str, str, str], list[CommitDelta]] = defaultdict(list)
+    for delta in deltas:
+        by_plane[delta.org, delta.namespace, delta.plane].append(delta)
+    sums = [_sum(key, found) for key, found in by_plane.items()]
+    return tuple(delta for delta in sums if delta.docs or delta.length or delta.df or delta.cf)
+
+
+def _sum(key: tuple[str, str, str], deltas: Sequence[CommitDelta]) -> CommitDelta:
+    docs, length = sum(delta.docs for delta in deltas), sum(delta.length for delta in deltas)
+    df, cf = _added([delta.df for delta in deltas]), _added([delta.cf for delta in deltas])
+    return CommitDelta(*key, docs, length, df, cf)
+
+
+def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total = dict(counts[0])
+    for more in counts[1:]:
+        for token, number in more.items():
+            total[token] = total.get(token, 0) + number
+    return {token: number for token, number in total.items() if number}

@@ -2,7 +2,7 @@
 
     index     tokens of content and key to how often they stand there; `length` counts the scored ones
     vector    the content's unit vector; None where there is none to store
-    tokens    the embedder's tokens of the content to their number, for the rows that have a vector
+    tokens    the embedder's tokens of the content, for the rows that have a vector
 
 Preparing is done by the caller's thread, so that the one writer only waits for the engine. An
 embedder that fails, or whose model is not the one the org is held to, costs the vector and not the
@@ -11,9 +11,8 @@ write: the row is stored, found by its words, and the answer says so in `degrade
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 import numpy as np
@@ -38,7 +37,7 @@ class Write:
     index: Mapping[str, int]
     length: int
     vector: Vector | None = None
-    tokens: Mapping[str, int] = field(default_factory=dict[str, int])
+    tokens: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
 
     @property
@@ -71,21 +70,17 @@ def prepare(
     allowed = (None, embedder.identity.name)
     fits = {org: model_of(org) in allowed for org in {draft.identity.org for draft in drafts}}
     vectors, degraded = _embed([draft.content for draft in drafts if fits[draft.identity.org]], embedder)
-    writes: list[Write] = []
-    for draft in drafts:
-        write = _analyse(draft, language)
-        if not fits[draft.identity.org]:
-            writes.append(without_vector(write, ModelMismatch.code))
-        elif (vector := next(vectors)) is None:
-            writes.append(replace(write, degraded=degraded))
-        else:
-            writes.append(replace(write, vector=vector, tokens=Counter(embedder.tokens(draft.content))))
-    return writes
+    return [
+        _write(draft, language, next(vectors), degraded, embedder)
+        if fits[draft.identity.org]
+        else _write(draft, language, None, (f"embed: {ModelMismatch.code}",), embedder)
+        for draft in drafts
+    ]
 
 
 def without_vector(write: Write, reason: str) -> Write:
     """The write as an org gets it whose vectors are of another model."""
-    return replace(write, vector=None, tokens={}, degraded=(f"embed: {reason}",))
+    return replace(write, vector=None, tokens=(), degraded=(f"embed: {reason}",))
 
 
 def _embed(texts: Sequence[str], embedder: Embedder) -> tuple[Iterator[Vector | None], tuple[str, ...]]:
@@ -97,6 +92,7 @@ def _embed(texts: Sequence[str], embedder: Embedder) -> tuple[Iterator[Vector | 
     return (vector if vector.any() else None for vector in vectors), ()
 
 
-def _analyse(draft: Draft, language: str) -> Write:
-    tokens = index_tokens(draft.content, draft.memory_key, language)
-    return Write(draft, key_of(draft), sha256_of(draft.value), tokens.counts, tokens.length)
+def _write(draft: Draft, language: str, vector: Vector | None, degraded: tuple[str, ...], embedder: Embedder) -> Write:
+    index = index_tokens(draft.content, draft.memory_key, language)
+    tokens = () if vector is None else embedder.tokens(draft.content)
+    return Write(draft, key_of(draft), sha256_of(draft.value), index.counts, index.length, vector, tokens, degraded)

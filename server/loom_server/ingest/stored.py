@@ -9,7 +9,8 @@ live model.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -23,12 +24,18 @@ from loom_server.store.store import Columns, Store
 _NEWEST = NamedTemplate(
     "write.newest",
     """
-    SELECT org, namespace, agent, user_id, session_id, memory_key, version, id, status,
-        toString(content_sha256), run_id, content, memory_type, canonical, summary, metadata, tags, category,
-        entities, confidence, source_class, source_trace, source_resource_id, sensitivity,
-        valid_at, valid_to, expires_at
+    SELECT org, namespace, agent, user_id, session_id, memory_key, version, id, status, toString(content_sha256)
     FROM loom.memory
     PREWHERE /*keys*/ AND status != 'superseded'
+    """,
+)
+_TRAITS = NamedTemplate(
+    "write.traits",
+    """
+    SELECT id, run_id, content, memory_type, canonical, summary, metadata, tags, category, entities, confidence,
+        source_class, source_trace, source_resource_id, sensitivity, valid_at, valid_to, expires_at
+    FROM loom.memory
+    PREWHERE /*keys*/ AND id IN {ids:Array(UInt64)}
     """,
 )
 _COUNTED = NamedTemplate(
@@ -40,9 +47,15 @@ _COUNTED = NamedTemplate(
     GROUP BY org, namespace, token
     """,
 )
-_WITH_VECTOR = NamedTemplate(
-    "write.with_vector",
-    "SELECT id FROM loom.memory_embeddings PREWHERE /*rows*/ AND model = {model:String} AND live = 1",
+_EMBEDDED = NamedTemplate(
+    "write.embedded",
+    """
+    SELECT org, namespace, content
+    FROM loom.memory
+    PREWHERE /*keys*/ AND id IN {ids:Array(UInt64)} AND id IN (
+        SELECT id FROM loom.memory_embeddings PREWHERE /*rows*/ AND model = {model:String} AND live = 1
+    )
+    """,
 )
 _COMMITTED = NamedTemplate(
     "write.committed", "SELECT id FROM loom.memory PREWHERE /*keys*/ AND id IN {ids:Array(UInt64)}"
@@ -50,13 +63,21 @@ _COMMITTED = NamedTemplate(
 
 
 def newest(store: Store, keys: Collection[Key]) -> dict[Key, Stored]:
-    """The newest version of each key that has one."""
+    """The newest version of each key that has one, without its traits."""
     found: dict[Key, Stored] = {}
     for row in store.query(_NEWEST.keys(keys)).rows():
-        key, version = Key(*cast("tuple[str, str, str, str, str, str]", row[:6])), cast(int, row[6])
+        key = Key(*cast("tuple[str, str, str, str, str, str]", row[:6]))
+        version, row_id, status, sha256 = cast("tuple[int, int, Status, str]", row[6:])
         if key not in found or found[key].version < version:
-            found[key] = _stored(row)
+            found[key] = Stored(row_id, version, status, sha256)
     return {key: found[key] for key in keys if key in found}
+
+
+def with_traits(store: Store, found: Mapping[Key, Stored]) -> dict[Key, Stored]:
+    """The same versions with what a write of the same value is compared with."""
+    rows = store.query(_TRAITS.keys(found, {"ids": [one.id for one in found.values()]})).rows() if found else []
+    traits = {row[0]: (*map(_whole, row[1:15]), *map(_in_utc, row[15:])) for row in rows}
+    return {key: replace(one, traits=traits.get(one.id)) for key, one in found.items()}
 
 
 def counted(store: Store, rows: Collection[Row]) -> list[CommitDelta]:
@@ -67,20 +88,17 @@ def counted(store: Store, rows: Collection[Row]) -> list[CommitDelta]:
     return [_fact_delta(*key, tokens) for key, tokens in by_namespace.items()]
 
 
-def with_vector(store: Store, rows: Collection[Row], model: str) -> set[int]:
-    """The ids among `rows` that have a live vector of the model."""
-    return set(_ids(store.query(_WITH_VECTOR.rows(rows, {"model": model}))))
+def embedded(store: Store, versions: Collection[tuple[Key, int]], model: str) -> list[tuple[str, str, str]]:
+    """Org, namespace and content of those versions (key and id) that have a live vector of the model."""
+    rows = [Row(key.org, key.namespace, one) for key, one in versions]
+    parameters = {"model": model, "ids": [one for _, one in versions]}
+    statement = _EMBEDDED.both({key for key, _ in versions}, rows, parameters)
+    return cast("list[tuple[str, str, str]]", store.query(statement).rows())
 
 
 def committed(store: Store, keys: Collection[Key], ids: Sequence[int]) -> set[int]:
     """The ids, of versions of these keys, that `memory` holds."""
     return set(_ids(store.query(_COMMITTED.keys(keys, {"ids": list(ids)}))))
-
-
-def _stored(row: tuple[object, ...]) -> Stored:
-    status, sha256, run_id, content = cast("tuple[Status, str, str, str]", row[8:12])
-    plain, moments = map(_whole, row[12:24]), map(_in_utc, row[24:])
-    return Stored(cast(int, row[7]), cast(int, row[6]), status, sha256, content, (run_id, content, *plain, *moments))
 
 
 def _fact_delta(org: str, namespace: str, tokens: Sequence[tuple[str, int, int, int]]) -> CommitDelta:

@@ -2,16 +2,23 @@
 
 A caller puts a ticket (some requests) into the queue and waits for its answers. The writer's thread
 takes all tickets that wait, up to `most_rows` requests and `MOST_POSTINGS` postings, and commits them
-together: eight callers cost little more than one. The queue holds as much again; beyond that a caller
-waits for room within its deadline, and a ticket whose caller gave up before its turn is not written.
+together: eight callers cost little more than one. Those who were just answered mostly write again at
+once, so the thread waits up to `LINGER_S` for as many as there were; otherwise the callers would fall
+into two groups that take turns. One who writes alone is never kept waiting.
 
-A group that fails is told to each of its callers, put right, and the writer lives on. Where the store
-cannot even put it right, that is tried once more before the next group, and then left to the sweep at
-the next start, which an unclean close asks for.
+The queue holds as much as a group; beyond that a caller waits for room within its deadline, and a
+ticket whose caller gave up before its turn is not written.
+
+What groups owe (`debts.py`) is settled when it is due, after a group's answers or in a quiet moment.
+
+A group that fails is told to each of its callers once it is put right, and the writer lives on. What
+cannot be put right or settled, since the store fails again, is tried again before later groups, and
+at last by the sweep at the next start, which an unclean close asks for.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
@@ -20,7 +27,7 @@ from itertools import islice
 from threading import Condition, Thread
 from typing import Protocol, TypeVar
 
-from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, NotReady
+from loom_server.errors import Cancelled, DeadlineExceeded, NotReady
 from loom_server.ingest.judge import Answer, Judgement
 from loom_server.ingest.request import Request
 from loom_server.model.deadline import Deadline
@@ -28,6 +35,9 @@ from loom_server.model.deadline import Deadline
 T = TypeVar("T")
 MOST_POSTINGS = 400_000
 """Postings of one group; they go into the engine as one block, which is one part or none."""
+LINGER_S = 0.004
+RETRY_S = 1.0
+"""Between two tries to settle or to put right."""
 
 
 class Ledger(Protocol):
@@ -43,6 +53,15 @@ class Ledger(Protocol):
 
     def put_right(self, judgement: Judgement) -> None:
         """Undo or finish what a failed `commit` left."""
+        ...
+
+    def settle(self) -> None:
+        """Pay what commits owe."""
+        ...
+
+    @property
+    def due(self) -> float | None:
+        """When to settle, in monotonic seconds; None where nothing is owed."""
         ...
 
 
@@ -64,9 +83,11 @@ class GroupWriter:
         self._most_rows = most_rows
         self._queue: deque[Ticket] = deque()
         self._rows = self._postings = 0
+        self._served = 0
         self._changed = Condition()
         self._closing = False
-        self._owed: list[Judgement] = []
+        self._failed: list[Judgement] = []
+        self._retry_at = 0.0
         self._thread = Thread(target=self._run, name="loom-writer", daemon=True)
         self._thread.start()
 
@@ -80,7 +101,7 @@ class GroupWriter:
         return ticket.answers
 
     def between(self, work: Callable[[], T], deadline: Deadline) -> T:
-        """Do `work` in the writer's thread while no group is being written, and answer with its result."""
+        """Do `work` in the writer's thread while no group is written and nothing is owed; answer with its result."""
         results: list[T] = []
         ticket = Ticket((), Future(), work=lambda: results.append(work()))
         self._enter(ticket, deadline)
@@ -88,7 +109,7 @@ class GroupWriter:
         return results[0]
 
     def close(self) -> None:
-        """Write what waits, refuse what comes, and end the thread."""
+        """Write what waits, settle, refuse what comes, and end the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -130,14 +151,25 @@ class GroupWriter:
                 self._work(tickets[0], tickets[0].work)
             elif tickets:
                 self._write(tickets)
+            if self._waiting_time() == 0.0:
+                self._try_to_settle()
+        self._try_to_settle()
+
+    def _waiting_time(self) -> float | None:
+        """Seconds until there is something to settle or to put right; None where there is not."""
+        due = 0.0 if self._failed else self._ledger.due
+        return None if due is None else max(0.0, max(due, self._retry_at) - time.monotonic())
 
     def _take(self) -> list[Ticket] | None:
-        """The next group, without those who no longer wait; None at the end."""
+        """The next group, without those who no longer wait; empty when something is due, None at the end."""
         with self._changed:
+            company = len(self._queue) + self._served
             while not self._queue:
                 if self._closing:
                     return None
-                self._changed.wait()
+                if not self._changed.wait(self._waiting_time()):
+                    return []
+            self._changed.wait_for(lambda: len(self._queue) >= company or self._closing, LINGER_S)
             taken = [self._pop()]
             rows, postings = len(taken[0].requests), taken[0].postings
             while taken[0].work is None and self._queue and self._queue[0].work is None:
@@ -145,6 +177,7 @@ class GroupWriter:
                 if not self._fits(rows, postings):
                     break
                 taken.append(self._pop())
+            self._served = len(taken)
             self._changed.notify_all()
         return [ticket for ticket in taken if ticket.answers.set_running_or_notify_cancel()]
 
@@ -155,6 +188,7 @@ class GroupWriter:
 
     def _work(self, ticket: Ticket, work: Callable[[], None]) -> None:
         try:
+            self._settle()
             work()
         except Exception as error:  # the caller of the work hears of it
             ticket.answers.set_exception(error)
@@ -165,13 +199,12 @@ class GroupWriter:
         requests = [request for ticket in tickets for request in ticket.requests]
         judgement: Judgement | None = None
         try:
-            self._settle()
             judgement = self._ledger.judge(requests)
             self._ledger.commit(judgement)
         except Exception as error:  # whatever it was, each caller hears of it and the writer lives on
             if judgement is not None:
-                self._owed.append(judgement)
-                self._settle()
+                self._failed.append(judgement)
+                self._try_to_settle()
             for ticket in tickets:
                 ticket.answers.set_exception(error)
         else:
@@ -179,14 +212,17 @@ class GroupWriter:
             for ticket in tickets:
                 ticket.answers.set_result(tuple(islice(answers, len(ticket.requests))))
 
+    def _try_to_settle(self) -> None:
+        try:
+            self._settle()
+        except Exception:  # whatever it was, it is tried again
+            self._retry_at = time.monotonic() + RETRY_S
+
     def _settle(self) -> None:
-        """Put right what failed groups left; what cannot be now is tried again before the next group."""
-        while self._owed:
-            try:
-                self._ledger.put_right(self._owed[0])
-            except LoomError:
-                return
-            self._owed.pop(0)
+        while self._failed:
+            self._ledger.put_right(self._failed[0])
+            self._failed.pop(0)
+        self._ledger.settle()
 
 
 def await_answers(answers: Future[T], deadline: Deadline) -> T:

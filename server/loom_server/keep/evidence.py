@@ -5,7 +5,8 @@
     stale     a live version that is not the newest of its key: a retirement that was cut short
     missing   a live version without live postings
 
-Orphans and stale versions are what a crash leaves (`ingest/commit.py`); the other two should not be.
+A crash leaves the first three (`ingest/commit.py`); the fourth should not be. Roll-ups that lag give no
+sign, but they lag in no other namespaces than those written within `LAG_S` of the last commit (`recent`).
 
 These statements read every tenant's rows on purpose and answer with names of rows alone; nothing of
 them goes to a caller. Ids are compared in passes of at most `PASS_ROWS` versions, keys are grouped in
@@ -17,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from loom_server.model.clock import ids_in
 from loom_server.model.memory import Key
 from loom_server.store.named import Row
+from loom_server.store.rollups import LAG_S
 from loom_server.store.store import Statement, Store
 from loom_server.store.versions import Ending
 
@@ -61,6 +64,11 @@ HAVING notEmpty(stale)
 ORDER BY org, namespace, agent, user_id, session_id, memory_key
 LIMIT {limit:UInt64}
 """
+_RECENT = """
+SELECT DISTINCT org, namespace
+FROM loom.memory
+WHERE id + {lag:UInt64} >= (SELECT max(id) FROM loom.memory)
+"""
 _IN_ORDER = {"optimize_aggregation_in_order": 1}
 _VERSIONS = Statement("evidence.versions", "SELECT count() AS versions FROM loom.memory")
 _NAMESPACES = Statement(
@@ -102,6 +110,12 @@ def stale(store: Store) -> Iterator[list[Ending]]:
         if len(rows) < PAGE:
             return
         after = rows[-1][: len(names)]
+
+
+def recent(store: Store) -> list[tuple[str, str]]:
+    """Every (org, namespace) whose roll-ups may have lagged when the last commit was made."""
+    rows = store.query(Statement("evidence.recent", _RECENT, {"lag": ids_in(LAG_S)})).rows()
+    return sorted(cast("list[tuple[str, str]]", rows))
 
 
 def namespaces(store: Store) -> list[tuple[str, str]]:

@@ -67,7 +67,7 @@ class Report:
         if self.stale:
             yield f"{self.stale} live versions are not the newest of their key; a sweep supersedes them."
         if self.missing:
-            yield f"{self.missing} live versions are found by key but not by words; a new value for their key mends that."
+            yield f"{self.missing} live versions are not in the lexical index; a new value for their key mends that."
         yield from (drift.sentence for drift in self.drifts)
 
 

@@ -1,20 +1,23 @@
 """The sweep: what a crash left half done is finished or dropped, and the roll-ups around it rebuilt.
 
-    an orphan           its flags go down, the namespace's roll-ups are rebuilt, then its rows are dropped
-    a stale version     its flags go down, the roll-ups are rebuilt, then it is marked superseded
-    a raised version    its flags go down, the roll-ups are rebuilt
+    an orphan           its rows are dropped
+    a stale version     its flags go down, then it is marked superseded
+    a raised version    its flags go down
+    roll-ups            rebuilt in every namespace of these, and of the last moments before the crash
 
-What gives a row away goes last: a sweep that is itself cut short is simply done again. It runs at a
-start after an unclean stop, before writes are accepted; while a service runs it goes through
-`MemoryWriter.between_groups`, since a group that is just being written looks like one that was cut short.
+The last is told by the row ids, which a sweep does not change, so one that is itself cut short is simply
+done again. It runs at a start after an unclean stop, before writes are accepted; while a service runs it
+goes through `MemoryWriter.between_groups`, since a group that is just being written looks like one that
+was cut short.
 
 Limits: a live version that the index does not hold is reported and not mended. An org whose vectors are
-of another model than the live one keeps its embed plane as it is; the report names it.
+of another model than the live one keeps its embed plane as it is; the report names its namespaces. The
+rebuild of the embed plane reads the contents of the whole namespace: about a minute a million rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +34,10 @@ from loom_server.store.versions import Ending, drop, lower, supersede
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What a sweep did, in versions; `mended` are the namespaces whose roll-ups were rebuilt."""
+    """What a sweep did, in versions.
+
+    `mended` are the namespaces whose roll-ups were off, `uncounted` those whose embed plane could not be compared.
+    """
 
     dropped: int
     superseded: int
@@ -43,65 +49,56 @@ class SweepReport:
     @property
     def quiet(self) -> bool:
         """Whether there was nothing to do."""
-        return not (self.dropped or self.superseded or self.lowered or self.missing)
+        return not (self.dropped or self.superseded or self.lowered or self.missing or self.mended)
 
 
 def sweep(store: Store, embedder: Embedder, statistics: Statistics | None = None) -> SweepReport:
     """Sweep all tenants. Raises a `StoreError` where the store fails; the sweep may then be done again."""
     with ThreadPoolExecutor(1, thread_name_prefix="loom-sweep") as executor:
-        broom = _Broom(store, Tokenizer(embedder.identity.name, embedder.tokens), executor)
+        broom = _Broom(store, executor)
         for orphans in evidence.orphans(store):
             broom.drop(orphans)
         for endings in evidence.stale(store):
             broom.finish(endings)
         for rows in evidence.raised(store):
             broom.lower(rows)
+    tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
+    touched = sorted(broom.touched | set(evidence.recent(store)))
+    mended = [namespace for namespace in touched if mend(store, Scope(*namespace), tokenizer)]
     if statistics is not None:
-        statistics.forget(broom.mended)
+        statistics.forget(mended)
     missing = sum(map(len, evidence.missing(store)))
     return SweepReport(
         len(broom.dropped),
         broom.superseded,
         broom.lowered,
         missing,
-        tuple(sorted(broom.mended)),
-        tuple(sorted(broom.uncounted)),
+        tuple(mended),
+        tuple(namespace for namespace in touched if not countable(store, Scope(*namespace), tokenizer)),
     )
 
 
 @dataclass(slots=True)
 class _Broom:
     store: Store
-    tokenizer: Tokenizer
     executor: Executor
     dropped: set[Row] = field(default_factory=set[Row])
     superseded: int = 0
     lowered: int = 0
-    mended: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    uncounted: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    touched: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def drop(self, rows: Sequence[Row]) -> None:
-        lower(self.store, rows, self.executor)
-        self._mend((row.org, row.namespace) for row in rows)
         drop(self.store, rows, self.executor)
         self.dropped.update(rows)
 
     def finish(self, endings: Sequence[Ending]) -> None:
         names = [Row(ending.key.org, ending.key.namespace, ending.id) for ending in endings]
         lower(self.store, names, self.executor)
-        self._mend((row.org, row.namespace) for row in names)
         supersede(self.store, endings, datetime.now(UTC))
         self.superseded += len(endings)
+        self.touched.update((row.org, row.namespace) for row in names)
 
     def lower(self, rows: Sequence[Row]) -> None:
         lower(self.store, rows, self.executor)
-        self._mend((row.org, row.namespace) for row in rows)
         self.lowered += len(rows)
-
-    def _mend(self, touched: Iterable[tuple[str, str]]) -> None:
-        for org, namespace in sorted(set(touched)):
-            scope = Scope(org, namespace)
-            mend(self.store, scope, self.tokenizer)
-            self.mended.add((org, namespace))
-            if not countable(self.store, scope, self.tokenizer):
-                self.uncounted.add((org, namespace))
+        self.touched.update((row.org, row.namespace) for row in rows)

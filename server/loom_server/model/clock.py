@@ -51,6 +51,11 @@ class RowIds:
             return self._last
 
 
+def ids_in(seconds: float) -> int:
+    """How far apart two row ids are that were given `seconds` apart."""
+    return int(seconds * 1_000_000) * IDS_PER_MICROSECOND
+
+
 def memory_id_of(row_id: int) -> str:
     """The wire form of a row id: 16 hexadecimal digits."""
     return f"{row_id:016x}"

@@ -10,7 +10,7 @@ of the six key lists may reach keys that were not named; whoever reads by keys d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from loom_server.model.memory import Key
@@ -20,7 +20,7 @@ from loom_server.store.store import Statement
 ROWS_MARKER = "/*rows*/"
 KEYS_MARKER = "/*keys*/"
 
-_ROWS = "(org IN {orgs:Array(String)} AND namespace IN {namespaces:Array(String)} AND id IN {ids:Array(UInt64)})"
+_ROWS = "(org IN {orgs:Array(String)} AND namespace IN {namespaces:Array(String)} AND id IN {row_ids:Array(UInt64)})"
 _KEYS = (
     "(org IN {orgs:Array(String)} AND namespace IN {namespaces:Array(String)} AND agent IN {agents:Array(String)}"
     " AND user_id IN {users:Array(String)} AND session_id IN {sessions:Array(String)}"
@@ -49,23 +49,46 @@ class NamedTemplate:
 
     def rows(self, rows: Collection[Row], parameters: Mapping[str, object] | None = None) -> Statement:
         """The statement over these rows."""
-        orgs, namespaces, ids = ({row[part] for row in rows} for part in range(3))
-        values = {"orgs": sorted(map(str, orgs)), "namespaces": sorted(map(str, namespaces)), "ids": sorted(ids)}
-        return self._bound(ROWS_MARKER, _ROWS, rows, {**values, **(parameters or {})})
+        return self._bound({ROWS_MARKER: _ROWS}, _of_rows(rows), parameters)
 
     def keys(self, keys: Collection[Key], parameters: Mapping[str, object] | None = None) -> Statement:
         """The statement over these keys, and over others that share each part with one of them."""
-        values = {
-            "orgs": sorted({key.org for key in keys}),
-            "namespaces": sorted({key.namespace for key in keys}),
-            "agents": sorted({key.agent for key in keys}),
-            "users": sorted({key.user_id for key in keys}),
-            "sessions": sorted({key.session_id for key in keys}),
-            "memory_keys": sorted({key.memory_key for key in keys}),
-        }
-        return self._bound(KEYS_MARKER, _KEYS, keys, {**values, **(parameters or {})})
+        return self._bound({KEYS_MARKER: _KEYS}, _of_keys(keys), parameters)
 
-    def _bound(self, marker: str, predicate: str, named: Collection[object], values: dict[str, object]) -> Statement:
-        if not named or marker not in self._sql:
-            raise ValueError(f"statement {self.name} was bound without what {marker} names")
-        return Statement(self.name, self._sql.replace(marker, predicate), values, self._settings)
+    def both(
+        self, keys: Collection[Key], rows: Collection[Row], parameters: Mapping[str, object] | None = None
+    ) -> Statement:
+        """The statement over these keys in one place and over rows of theirs in another."""
+        return self._bound({KEYS_MARKER: _KEYS, ROWS_MARKER: _ROWS}, {**_of_rows(rows), **_of_keys(keys)}, parameters)
+
+    def _bound(
+        self,
+        predicates: Mapping[str, str],
+        names: Mapping[str, Sequence[object]],
+        parameters: Mapping[str, object] | None,
+    ) -> Statement:
+        sql = self._sql
+        for marker, predicate in predicates.items():
+            sql = sql.replace(marker, predicate)
+        if ROWS_MARKER in sql or KEYS_MARKER in sql or not all(names.values()):
+            raise ValueError(f"statement {self.name} was bound without the names of what it is about")
+        return Statement(self.name, sql, {**names, **(parameters or {})}, self._settings)
+
+
+def _of_rows(rows: Collection[Row]) -> dict[str, Sequence[object]]:
+    return {
+        "orgs": sorted({row.org for row in rows}),
+        "namespaces": sorted({row.namespace for row in rows}),
+        "row_ids": sorted({row.id for row in rows}),
+    }
+
+
+def _of_keys(keys: Collection[Key]) -> dict[str, Sequence[object]]:
+    return {
+        "orgs": sorted({key.org for key in keys}),
+        "namespaces": sorted({key.namespace for key in keys}),
+        "agents": sorted({key.agent for key in keys}),
+        "users": sorted({key.user_id for key in keys}),
+        "sessions": sorted({key.session_id for key in keys}),
+        "memory_keys": sorted({key.memory_key for key in keys}),
+    }

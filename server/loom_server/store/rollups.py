@@ -26,6 +26,8 @@ from loom_server.store.statement import Template
 from loom_server.store.statistics import EMBED, FACT, CommitDelta, roll_ups
 from loom_server.store.store import Store
 
+LAG_S = 5.0
+"""Longest that roll-ups and flags may lag behind `memory`, in the time that row ids tell."""
 PAGE = 500
 """Contents read at once."""
 

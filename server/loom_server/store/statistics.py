@@ -5,11 +5,12 @@
 
 The first touch of a namespace reads its roll-ups with one statement. A vocabulary that fits is kept
 whole, and a token it lacks counts zero without asking; a larger one is asked by token, and what is
-asked is kept. The writer inserts its roll-ups inside `changing`, which adds the same change to what
-is kept, so that a row counts in the very next search.
+asked is kept. A change that is committed but not yet in the roll-ups is owed (`owe`): it counts in the
+very next search, and is added to whatever is read, until `paying` inserts what is owed. `changing` does
+both at once.
 
 A read that fell between the insert of the roll-ups and the change of what is kept would count one
-write twice. `changing` therefore holds the locks of its namespaces, and a read is kept only where it
+write twice. All three therefore hold the locks of their namespaces, and a read is kept only where it
 was made under that lock. A read that cannot have the lock in time is used once and forgotten.
 
 With other processes writing to the same server, what is kept is at most `max_age_s` old; the owner
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -208,6 +209,7 @@ class Statistics:
         self._kept_tokens = kept_tokens
         self._monotonic = monotonic
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._owed: dict[tuple[str, str], tuple[CommitDelta, ...]] = {}
         self._weight = 0
         self._guard = Lock()
         self._locks = tuple(Lock() for _ in range(_LOCKS))
@@ -230,7 +232,48 @@ class Statistics:
         Where the block raises, nobody knows what was inserted, and the namespaces are forgotten.
         A read of one of them from inside the block waits in vain and is not kept.
         """
-        keys = {(delta.org, delta.namespace) for delta in deltas}
+        with self._held({(delta.org, delta.namespace) for delta in deltas}):
+            yield
+            for delta in deltas:
+                self._add(delta)
+
+    def owe(self, deltas: Sequence[CommitDelta]) -> None:
+        """Count changes whose roll-ups will be inserted later."""
+        with self._held({(delta.org, delta.namespace) for delta in deltas}):
+            for delta in deltas:
+                key = (delta.org, delta.namespace)
+                self._owed[key] = (*self._owed.get(key, ()), delta)
+                self._add(delta)
+
+    @contextmanager
+    def paying(self) -> Generator[tuple[CommitDelta, ...]]:
+        """Insert the roll-ups of the given changes inside; then nothing is owed.
+
+        Where the block raises, nobody knows what was inserted: the namespaces are forgotten, their
+        changes are no longer owed, and their roll-ups need a rebuild.
+        """
+        keys = set(self._owed)
+        with self._held(keys):
+            try:
+                yield tuple(delta for key in keys for delta in self._owed[key])
+            finally:
+                self.waive(keys)
+
+    def waive(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Nothing is owed for these namespaces any more."""
+        for key in keys:
+            self._owed.pop(key, None)
+
+    def forget(self, keys: Iterable[tuple[str, str]] | None = None) -> None:
+        """Drop namespaces, given as (org, namespace), or all; the next search reads them again."""
+        with self._guard:
+            for key in list(self._kept) if keys is None else keys:
+                if (dropped := self._kept.pop(key, None)) is not None:
+                    self._weight -= dropped.size
+
+    @contextmanager
+    def _held(self, keys: Collection[tuple[str, str]]) -> Generator[None]:
+        """Hold the locks of the namespaces; where the block raises, forget them."""
         with ExitStack() as stack:
             for index in sorted({hash(key) % _LOCKS for key in keys}):
                 stack.enter_context(self._locks[index])
@@ -239,15 +282,6 @@ class Statistics:
             except BaseException:
                 self.forget(keys)
                 raise
-            for delta in deltas:
-                self._add(delta)
-
-    def forget(self, keys: Iterable[tuple[str, str]] | None = None) -> None:
-        """Drop namespaces, given as (org, namespace), or all; the next search reads them again."""
-        with self._guard:
-            for key in list(self._kept) if keys is None else keys:
-                if (dropped := self._kept.pop(key, None)) is not None:
-                    self._weight -= dropped.size
 
     def _fresh(self, kept: _Kept) -> bool:
         if kept.loaded_at is None or self._max_age_s is None:
@@ -266,6 +300,8 @@ class Statistics:
             # 'break' ends the count of a large vocabulary as soon as it is known to be one.
             settings = {"max_rows_to_group_by": most + 1, "group_by_overflow_mode": "break"}
             kept.fill(self._store.query(_LOAD.bind(scope, {"most": most + 1}, settings=settings), deadline), most)
+            for owed in self._owed.get(key, ()):
+                kept.add(owed)
             kept.version = next(self._versions)
             if locked:
                 self._keep(key, kept)
@@ -281,6 +317,10 @@ class Statistics:
             found = dict.fromkeys(missing, 0)
             for token, first, second in self._store.query(statement, deadline).rows():
                 found[str(token)] = cast(int, first if plane == FACT else second)
+            for owed in self._owed.get((kept.scope.org, kept.scope.namespace), ()):
+                if owed.plane == plane:
+                    counts = owed.df if plane == FACT else owed.cf
+                    found.update({token: number + counts.get(token, 0) for token, number in found.items()})
             if locked:
                 known.update(found)
                 self._weigh(kept)
