@@ -3,7 +3,7 @@
     1  vectors and postings of the new versions, side by side; meanwhile, what the old ones count
     2  `memory`: the commit; from here on the statistics of this process count it
     3  `superseded` on the old versions, so that no answer holds them any more
-    4  later, for all groups of the last `SETTLE_S` together: the old versions' flags, and the roll-ups
+    4  later, for the groups of `SETTLE_S` together: the old versions' flags, and the roll-ups
 
 An answer is given after step 3. Step 4 is owed: five inserts and three updates a group were twice as
 slow as three and one, and left twice as many parts. Until it is paid, a leg may still nominate an old
@@ -12,8 +12,8 @@ version, which hydration drops, and another process would read roll-ups that lag
 What a crash leaves is seen afterwards: postings or vectors that `memory` does not know (before the
 commit), a live row that is not its key's newest (before step 3), live flags of versions that are not
 live (before step 4). Roll-ups that lag give no sign, so they lag within a bound: no group is committed
-while something is owed by a commit `OWED_AT_MOST` ids (microseconds) before it. The namespaces written
-within that time of the last commit are the only ones whose roll-ups a sweep must rebuild.
+while something is owed since a commit that is half of `LAG_S` older by its row ids. The namespaces written
+within `LAG_S` of the last commit are the only ones whose roll-ups a sweep must compare.
 
 A group that fails while the process lives is put right at once in the same way, from what it knows.
 """
@@ -21,9 +21,10 @@ A group that fails while the process lives is put right at once in the same way,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from loom_server.embed.base import Embedder
@@ -42,6 +43,13 @@ from loom_server.store.store import Insert, Store
 from loom_server.store.together import together
 from loom_server.store.versions import Ending, drop, supersede
 
+Ended = Callable[[Sequence[int]], None]
+"""Told the ids of versions that have ended, after the engine and before the caller."""
+
+
+def forget_nothing(ids: Sequence[int]) -> None:
+    """What is told where nobody keeps rows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Committer:
@@ -54,6 +62,7 @@ class Committer:
     ids: RowIds
     debts: Debts
     executor: Executor
+    ended: Ended = forget_nothing
 
     def judge(self, requests: Sequence[Request]) -> Judgement:
         """Decide what the requests come to, by what is stored; holds a new org to the live model."""
@@ -90,7 +99,7 @@ class Committer:
         self.debts.before(last)
         self.store.insert(memory_rows(versions))
         self.debts.add(last, net([*counts_of(versions), *going]), [_old_row(old) for old in retired])
-        supersede(self.store, [_ending(old) for old in retired], judgement.at)
+        self._end(retired, judgement.at)
 
     def put_right(self, judgement: Judgement) -> None:
         """After a failure: finish what is committed, drop what is not. May be done again."""
@@ -104,7 +113,7 @@ class Committer:
             self.debts.add(max(known), (), [_old_row(old) for old in ended])
             self.debts.doubt([(key.org, key.namespace) for key in keys], max(known))
         self.debts.pay()
-        supersede(self.store, [_ending(old) for old in ended], judgement.at)
+        self._end(ended, judgement.at)
 
     @property
     def due(self) -> float | None:
@@ -134,6 +143,10 @@ class Committer:
         same = {key: one for key, one in found.items() if (key, one.sha256) in hashes}
         return {**found, **stored.with_traits(self.store, same)}
 
+    def _end(self, retired: Sequence[Retired], at: datetime) -> None:
+        supersede(self.store, [Ending(old.key, old.id, old.successor) for old in retired], at)
+        self.ended([old.id for old in retired])
+
     def _insert(self, insert: Insert) -> list[CommitDelta]:
         self.store.insert(insert)
         return []
@@ -146,7 +159,3 @@ def _row(version: Version) -> Row:
 
 def _old_row(old: Retired) -> Row:
     return Row(old.key.org, old.key.namespace, old.id)
-
-
-def _ending(old: Retired) -> Ending:
-    return Ending(old.key, old.id, old.successor)

@@ -17,7 +17,7 @@ from typing import TypeVar, cast
 from loom_server.analysis.analyse import language_code
 from loom_server.embed.base import Embedder
 from loom_server.errors import LoomError
-from loom_server.ingest.commit import Committer
+from loom_server.ingest.commit import Committer, Ended, forget_nothing
 from loom_server.ingest.debts import Debts
 from loom_server.ingest.judge import Answer
 from loom_server.ingest.request import Removal, Request, prepare
@@ -53,7 +53,9 @@ class MemoryWriter:
         clock: Clock,
         settings: Settings,
         namespaces: Namespaces | None = None,
+        ended: Ended = forget_nothing,
     ) -> None:
+        """`ended` is told the ids of versions that a write has ended, before the writer is answered."""
         self._embedder = embedder
         self._namespaces = namespaces or Namespaces(store)
         self._executor = ThreadPoolExecutor(STATEMENTS_AT_ONCE, thread_name_prefix="loom-write")
