@@ -29,6 +29,7 @@ class Settings(BaseSettings):
     embedder: Literal["static", "hash"] = Field(default="static", description="Which embedder turns text into vectors.")
     embed_max_tokens: int = Field(default=256, ge=8, le=8192, description="Tokens of a value that are embedded.")
     embed_cache_size: int = Field(default=20_000, ge=0, description="Vectors kept in the process.")
+    kept_rows: int = Field(default=20_000, ge=0, description="Rows kept in the process, as far as a search shows them.")
 
     store_clients: int = Field(default=6, ge=2, le=64, description="Statements that run side by side.")
     statement_timeout_s: float = Field(

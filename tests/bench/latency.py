@@ -161,7 +161,7 @@ def over_http(folder: str, questions: list[str], clients: int, searches: int, na
         stages: dict[str, list[float]] = {}
         for question in questions[:100]:
             work = caller.search(question)["retrieval_work"]
-            for stage, took in work["stages_ms"].items():  # type: ignore[index,call-overload]
+            for stage, took in work["ms"].items():  # type: ignore[index,call-overload]
                 stages.setdefault(stage, []).append(took / 1000)
         for stage, took in stages.items():
             show(f"{name}: stage {stage}", took)

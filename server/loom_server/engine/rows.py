@@ -13,6 +13,7 @@ from loom_server.legs.fact import COSINE
 from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Memory
 from loom_server.model.scope import Identity, Scope
+from loom_server.store.kept import KeptRows
 from loom_server.store.statement import Template
 from loom_server.store.store import Columns, Store
 
@@ -29,6 +30,8 @@ _SEARCHED = COLUMNS[: COLUMNS.index(", value,")].replace(
     " content,", f" leftUTF8(content, {EXCERPT_CHARS + 1}) AS content,"
 )
 """A memory as a search sees it: its text only as far as an excerpt shows it, and one character more."""
+
+NOTHING_KEPT = KeptRows(0)
 
 WHOLE = 25
 """Columns of a memory that a search asks for."""
@@ -61,10 +64,18 @@ PREWHERE /*scope*/ AND model != {model:String} AND live = 1
 )
 
 
-def hydrate(store: Store, scope: Scope, ids: Sequence[int], deadline: Deadline) -> dict[int, Memory]:
+def hydrate(
+    store: Store, scope: Scope, ids: Sequence[int], deadline: Deadline, kept: KeptRows = NOTHING_KEPT
+) -> dict[int, Memory]:
     """The committed rows among `ids`, without their values and with their texts cut."""
-    found = store.query(_HYDRATE.bind(scope, {"ids": list(ids)}), deadline)
-    return {memory.id: memory for memory in memories(found)}
+    moment = kept.moment
+    found = kept.look_up(scope, ids)
+    missing = [row_id for row_id in ids if row_id not in found]
+    if missing:
+        read = tuple(memories(store.query(_HYDRATE.bind(scope, {"ids": missing}), deadline)))
+        kept.keep(read, moment)
+        found.update((memory.id, memory) for memory in read)
+    return found
 
 
 def cosines(

@@ -35,6 +35,7 @@ from loom_server.plan.defaults import PlanDefaults
 from loom_server.plan.planner import make_plan
 from loom_server.rank.expression import rank
 from loom_server.rank.window import shape_window
+from loom_server.store.kept import KeptRows
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Store
 
@@ -48,6 +49,7 @@ class Searcher:
     embedder: Embedder
     executor: Executor
     clock: Clock
+    kept: KeptRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
     with timed(trace, "pool"):
         pool = make_pool(results, plan)
     with timed(trace, "hydrate"):
-        pool, memories = complete(pool, context, searcher.executor)
+        pool, memories = complete(pool, context, searcher)
     with timed(trace, "rank"):
         ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
         window = shape_window(ranked, draw_lines(ranked, query, plan), plan, request, searcher.clock.now())
@@ -114,7 +116,7 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
 
 
 def complete(
-    pool: tuple[Candidate, ...], context: LegContext, executor: Executor
+    pool: tuple[Candidate, ...], context: LegContext, searcher: Searcher
 ) -> tuple[tuple[Candidate, ...], Mapping[int, Memory]]:
     """The second round: committed rows only, each with its cosine where it has a vector."""
     if not pool:
@@ -128,14 +130,14 @@ def complete(
 
     def read_rows() -> None:
         nonlocal memories
-        memories = hydrate(store, scope, ids, deadline)
+        memories = hydrate(store, scope, ids, deadline, searcher.kept)
 
     def read_cosines() -> None:
         nonlocal found
         if vector is not None:
             found = cosines(store, scope, missing, vector.tobytes().hex(), context.model, deadline)
 
-    side_by_side(executor, [read_cosines, read_rows] if missing else [read_rows])
+    side_by_side(searcher.executor, [read_cosines, read_rows] if missing else [read_rows])
     committed = (candidate for candidate in pool if candidate.id in memories)
     return tuple(_with_similarity(candidate, found) for candidate in committed), memories
 

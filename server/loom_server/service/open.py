@@ -17,6 +17,7 @@ from loom_server.model.clock import Clock, SystemClock
 from loom_server.service.services import Services
 from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
 from loom_server.store.statistics import Statistics
@@ -45,8 +46,9 @@ def assemble(store: Store, embedder: Embedder, settings: Settings, clock: Clock 
     """The service over parts that are open already."""
     clock = clock or SystemClock()
     statistics = Statistics(store)
+    kept = KeptRows(settings.kept_rows)
     executor = ThreadPoolExecutor(settings.store_clients * 2, thread_name_prefix="loom-leg")
-    searcher = Searcher(store, statistics, embedder, executor, clock)
+    searcher = Searcher(store, statistics, embedder, executor, clock, kept)
     namespaces = Namespaces(store)
-    writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces)
+    writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces, kept.forget)
     return Services(searcher, writer, namespaces, settings, time.monotonic())

@@ -61,10 +61,12 @@ def test_an_empty_namespace_costs_no_statement(space: Space) -> None:
     assert answer.retrieval_work.statements == 0
 
 
-def test_a_small_namespace_takes_two_rounds_of_three_statements(space: Space) -> None:
-    space.search("Who leads the storage team?")
+def test_a_small_namespace_takes_one_statement_a_leg_and_one_for_rows_not_kept(space: Space) -> None:
+    space.services.searcher.kept.forget()
+    space.search("something else", legs=["lexical"])  # the statistics are read once
     answer = space.search("Who leads the storage team?")
     assert answer.retrieval_work.statements == 3
+    assert space.search("Who leads the storage team?").retrieval_work.statements == 2
     assert {"query", "plan", "legs", "pool", "hydrate", "rank"} <= set(answer.retrieval_work.ms)
 
 
@@ -81,6 +83,17 @@ def test_a_superseded_value_is_hidden_unless_asked_for(space: Space) -> None:
     shown = space.search("which host is the primary database on", include_superseded=True, top_k=20)
     versions = {(hit.version, hit.status) for hit in shown.results if hit.memory_key == "db/primary"}
     assert versions == {(1, "superseded"), (2, "live")}
+
+
+def test_a_kept_row_is_not_served_as_it_was_before_its_end(space: Space) -> None:
+    asked = "which host is the primary database on"
+    for version in range(2, 5):
+        space.search(asked, top_k=20)
+        space.set("db/primary", f"The primary database moved to host number {version}")
+        hits = [hit for hit in space.search(asked, top_k=20).results if hit.memory_key == "db/primary"]
+        assert [(hit.version, hit.status) for hit in hits] == [(version, "live")]
+    space.delete("db/primary")
+    assert "db/primary" not in space.keys(asked, top_k=20)
 
 
 def test_a_deleted_row_is_gone_and_its_words_no_longer_count(space: Space) -> None:
