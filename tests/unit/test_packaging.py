@@ -26,9 +26,10 @@ PART_OF = {"starlette": "fastapi", "pydantic_core": "pydantic"}
 
 BY_NAME = {
     "chdb_core": ("store/client.py", 'interface="chdb"'),
+    "nltk": ("analysis/stems.py", '"nltk.stem.snowball"'),
     "wordllama": ("embed/static.py", '"wordllama"'),
 }
-"""Packages that the product uses and does not import: where, and by which words."""
+"""Packages that no import statement names: where they are used, and by which words."""
 
 
 def names(requirements: list[str]) -> set[str]:
