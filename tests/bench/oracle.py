@@ -92,13 +92,14 @@ class Oracle:
         return [self.keys[row] for row in sorted(range(len(self.keys)), key=place) if not positive or scores[row] > 0]
 
 
-def reciprocal(orders: Sequence[Sequence[str]]) -> list[str]:
-    """Reciprocal rank fusion of the first `DEPTH` of each order."""
+def reciprocal(oracle: Oracle, orders: Sequence[Sequence[str]], ties: Scores) -> list[str]:
+    """Reciprocal rank fusion of the first `DEPTH` of each order; equal sums by `ties`, then by key."""
     fused: dict[str, float] = {}
     for order in orders:
         for rank, key in enumerate(order[:DEPTH], start=1):
             fused[key] = fused.get(key, 0.0) + 1 / (RRF_K + rank)
-    return sorted(fused, key=lambda key: (-fused[key], key))
+    second = dict(zip(oracle.keys, ties.tolist(), strict=True))
+    return sorted(fused, key=lambda key: (-round(fused[key], 12), -second[key], key))
 
 
 def _scored(tokens: IndexTokens) -> list[str]:

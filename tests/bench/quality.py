@@ -109,7 +109,7 @@ def plain(oracle: Oracle, question: Question) -> dict[str, list[str]]:
         "vector": by_cosine,
         "semantic": by_cosine,
         "lexical": oracle.order(question.lexical, question.bm25, positive=True),
-        "rrf": reciprocal([by_lexical, by_cosine]),
+        "rrf": reciprocal(oracle, [by_lexical, by_cosine], question.lexical),
         "hybrid": oracle.order(0.5 * question.lexical + 0.5 * question.cosine),
         "bm25_hybrid": oracle.order(0.5 * question.bm25 + 0.5 * question.cosine),
     }

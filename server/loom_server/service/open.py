@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from loom_server.analysis.analyse import warm
 from loom_server.embed.base import Embedder
 from loom_server.embed.choose import make_embedder
 from loom_server.engine.search import Searcher
@@ -15,6 +16,7 @@ from loom_server.ingest.memory import MemoryWriter
 from loom_server.keep.sweep import sweep
 from loom_server.model.clock import Clock, SystemClock
 from loom_server.service.services import Services
+from loom_server.service.tenants import DEFAULT_LANGUAGE
 from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.kept import KeptRows
@@ -31,6 +33,7 @@ def open_services(settings: Settings) -> Services:
     `ConfigError` where the embedder cannot be loaded.
     """
     embedder = make_embedder(settings)
+    warm(DEFAULT_LANGUAGE)
     store = EmbeddedStore.open(settings)
     try:
         migrate(store)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from math import fsum
 
 import pytest
@@ -17,15 +19,16 @@ def test_two_orders_are_added_by_rank() -> None:
     assert made[1].score == fsum([1 / 62, 1 / 61])
     assert made[2].score == fsum([1 / 61, 1 / 62])
     assert made[3].components == (("rrf_lexical", 0.0), ("rrf_semantic", 1 / 63))
-    # rows 1 and 2 add up to the same: the cosine decides
+    # rows 1 and 2 add up to the same: the words decide
     assert made[1].score == made[2].score
-    assert made[1].tie > made[2].tie
+    assert made[1].tie < made[2].tie
 
 
-def test_a_row_found_by_words_takes_its_place_by_cosine_too() -> None:
-    # the row's cosine came with hydration: second of two
-    pool = [a_candidate(1, 0.9), a_candidate(2, 0.3, lexical=0.5)]
-    assert rrf(pool, a_plan(mode="rrf"))[2].components == (("rrf_lexical", 1 / 61), ("rrf_semantic", 1 / 62))
+def test_a_row_that_only_words_found_is_in_no_order_by_cosine() -> None:
+    # the row's cosine came with hydration, the fact leg did not bring it
+    hydrated = replace(a_candidate(2, lexical=0.5), similarity=0.3)
+    made = rrf([a_candidate(1, 0.9), hydrated], a_plan(mode="rrf"))
+    assert made[2].components == (("rrf_lexical", 1 / 61), ("rrf_semantic", 0.0))
 
 
 def test_a_row_without_a_vector_is_in_no_order_by_cosine() -> None:
