@@ -11,7 +11,8 @@ both at once.
 
 A read that fell between the insert of the roll-ups and the change of what is kept would count one
 write twice. All three therefore hold the locks of their namespaces, and a read is kept only where it
-was made under that lock. A read that cannot have the lock in time is used once and forgotten.
+was made under that lock. A read that cannot have the lock in time is used once and forgotten; it may
+count twice what is being paid.
 
 With other processes writing to the same server, what is kept is at most `max_age_s` old; the owner
 of an embedded store has no others and needs no age.

@@ -49,6 +49,14 @@ def write(store: EmbeddedStore, statistics: Statistics, *deltas: CommitDelta) ->
             store.insert(insert)
 
 
+def pay(store: EmbeddedStore, statistics: Statistics, due: bool = True) -> None:
+    """What a writer does later, where it owes."""
+    if due:
+        with statistics.paying() as owed:
+            for insert in roll_ups(owed):
+                store.insert(insert)
+
+
 @pytest.fixture
 def statistics(store: EmbeddedStore) -> Statistics:
     return Statistics(store)
@@ -282,6 +290,56 @@ def test_a_read_during_a_write_is_right_and_not_kept(store: EmbeddedStore, stati
     assert statistics.namespace(org, NAMESPACE).documents == 1
 
 
+@pytest.mark.parametrize("whole_vocabulary", [50_000, 1])
+@pytest.mark.parametrize("touched", [False, True], ids=["read_after", "kept_before"])
+def test_what_is_owed_counts_at_once_and_once(
+    store: EmbeddedStore, org: str, whole_vocabulary: int, touched: bool
+) -> None:
+    statistics = Statistics(store, whole_vocabulary=whole_vocabulary)
+    write(store, statistics, fact(org, "red fox"), embed(org, {"r": 1}))
+    if touched:
+        statistics.namespace(org, NAMESPACE).document_frequencies(["red", "hen"])
+    statistics.owe([fact(org, "red hen"), embed(org, {"r": 2, "h": 1})])
+    statistics.owe([fact(org, "red").negated()])
+    for paid in (False, True):
+        if paid:
+            pay(store, statistics)
+        seen = statistics.namespace(org, NAMESPACE)
+        assert (seen.documents, seen.total_tokens) == (1, 4)
+        assert seen.document_frequencies(["red", "fox", "hen"]) == {"red": 1, "fox": 1, "hen": 1}
+        assert seen.token_counts(["r", "h"]) == {"r": 3, "h": 1}
+        statistics.forget()
+
+
+def test_paying_hands_out_everything_that_is_owed_once(store: EmbeddedStore, statistics: Statistics, org: str) -> None:
+    deltas = [fact(org, "red"), fact(org, "fox", namespace="other"), fact(org, "hen")]
+    for delta in deltas:
+        statistics.owe([delta])
+    with statistics.paying() as owed:
+        assert sorted(owed, key=deltas.index) == deltas
+    with statistics.paying() as owed:
+        assert owed == ()
+
+
+def test_a_payment_that_fails_is_owed_no_more_and_what_was_kept_is_read_again(
+    store: EmbeddedStore, statistics: Statistics, org: str
+) -> None:
+    statistics.namespace(org, NAMESPACE)
+    statistics.owe([fact(org, "red")])
+    with pytest.raises(KeyError), statistics.paying():
+        raise KeyError("torn")
+    assert statistics.namespace(org, NAMESPACE).documents == 0
+    with statistics.paying() as owed:
+        assert owed == ()
+
+
+def test_what_is_waived_is_not_owed(statistics: Statistics, org: str) -> None:
+    statistics.owe([fact(org, "red"), fact(org, "fox", namespace="other")])
+    statistics.waive([(org, NAMESPACE), (org, "never")])
+    with statistics.paying() as owed:
+        assert [delta.namespace for delta in owed] == ["other"]
+
+
 @contextmanager
 def readers(statistics: Statistics, org: str, vocabulary: Sequence[str]) -> Iterator[None]:
     """Searches that never stop asking, with namespaces forgotten now and then."""
@@ -305,9 +363,10 @@ def readers(statistics: Statistics, org: str, vocabulary: Sequence[str]) -> Iter
             one.result(30)
 
 
+@pytest.mark.parametrize("owing", [False, True], ids=["at_once", "owed"])
 @pytest.mark.parametrize("whole_vocabulary", [50_000, 2])
 def test_after_a_storm_what_is_kept_equals_what_is_stored(
-    store: EmbeddedStore, org: str, whole_vocabulary: int
+    store: EmbeddedStore, org: str, whole_vocabulary: int, owing: bool
 ) -> None:
     statistics = Statistics(store, whole_vocabulary=whole_vocabulary)
     dice = random.Random(7)
@@ -320,7 +379,12 @@ def test_after_a_storm_what_is_kept_equals_what_is_stored(
             changes = [alive[-1], embed(org, {text[:2]: 1}, namespace=alive[-1].namespace)]
             if len(alive) > 10 and dice.random() < 0.5:
                 changes.append(alive.pop(dice.randrange(len(alive))).negated())
-            write(store, statistics, *changes)
+            if owing:
+                statistics.owe(changes)
+                pay(store, statistics, dice.random() < 0.2)
+            else:
+                write(store, statistics, *changes)
+    pay(store, statistics)
     for namespace in ("a", "b"):
         kept, stored = statistics.namespace(org, namespace), Statistics(store).namespace(org, namespace)
         rows = [delta for delta in alive if delta.namespace == namespace]
