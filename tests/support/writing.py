@@ -120,6 +120,17 @@ def roll_ups_of(store: Store, org: str) -> tuple[list[tuple[Any, ...]], list[tup
     return found[0], found[1]
 
 
+def damage(store: Store, sql: str, **parameters: object) -> None:
+    """Change a table behind the service's back."""
+    settings = {"lightweight_delete_mode": "lightweight_update"} if sql.startswith("DELETE") else {}
+    store.command(Statement("test.damage", sql, parameters, settings))
+
+
+def change(store: Store, sql: str, org: str, row_id: int) -> None:
+    """`damage` to one version's rows; the statement lacks its condition."""
+    damage(store, f"{sql} WHERE org = {{org:String}} AND id = {{id:UInt64}}", org=org, id=row_id)
+
+
 def sound(store: Store, org: str, embedder: Embedder = HASH) -> bool:
     """Whether the org's rows are as finished writes leave them, and its roll-ups equal a rebuild."""
     found = [row for pages in (orphans, raised, missing) for page in pages(store) for row in page if row.org == org]

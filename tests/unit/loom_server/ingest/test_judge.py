@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_the_same_value_changes_nothing() -> None:
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_the_same_value_with_another_field_is_a_new_version(changed: dict[str, object]) -> None:
+def test_the_same_value_with_another_field_is_a_new_version(changed: dict[str, Any]) -> None:
     judgement = judged([a_write(a_draft(ORG, **changed))], stored_as(a_draft(ORG)))
     assert statuses(judgement) == [(100, 2, "live", 0)]
 

@@ -13,6 +13,7 @@ from loom_server.ingest.judge import Version, judge
 from loom_server.ingest.projections import counts_of, embed_delta, memory_rows, net, posting_rows, vector_rows
 from loom_server.ingest.request import Removal, Write, key_of
 from loom_server.store.statistics import EMBED, FACT, CommitDelta
+from loom_server.store.store import Insert
 from writing import a_draft, a_key
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -36,8 +37,8 @@ def a_group() -> tuple[Version, ...]:
     return judge([*writes, Removal(a_key(ORG, "c"))], {}, count(10).__next__, NOW).versions
 
 
-def column(insert: object, name: str) -> list[object]:
-    return list(insert.data[insert.columns.index(name)])  # type: ignore[attr-defined]
+def column(insert: Insert, name: str) -> list[object]:
+    return list(insert.data[insert.columns.index(name)])
 
 
 def test_memory_has_every_version() -> None:
@@ -69,7 +70,7 @@ def test_postings_have_a_row_a_token_and_one_a_version() -> None:
 def test_vectors_are_of_the_versions_that_have_one() -> None:
     rows = vector_rows(a_group(), "m")
     assert (column(rows, "id"), column(rows, "live"), set(column(rows, "model"))) == ([10, 11], [0, 1], {"m"})
-    assert np.shape(rows.data[-1]) == (2, 2)
+    assert np.array(rows.data[-1]).shape == (2, 2)
     assert len(vector_rows(a_group()[2:], "m")) == 0
 
 

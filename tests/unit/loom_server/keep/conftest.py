@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
+from loom_server.keep.evidence import namespaces
+from loom_server.model.scope import Scope
 from loom_server.store.embedded import EmbeddedStore
-from loom_server.store.statement import TENANT_TABLES
-from loom_server.store.store import Statement
+from loom_server.store.rollups import Tokenizer, mend
+from loom_server.store.statement import IDENTITY_TABLES
+from writing import HASH, damage
 
 
 @pytest.fixture(autouse=True)
 def tidy(store: EmbeddedStore, org: str) -> Iterator[None]:
     """Remove the rows of the test's org, and of those whose names begin with it."""
     yield
-    for table in TENANT_TABLES:
-        store.command(
-            Statement("test.tidy", f"DELETE FROM loom.{table} WHERE startsWith(org, {{org:String}})", {"org": org})
-        )
+    touched = [(one, name) for one, name in namespaces(store) if one.startswith(org)]
+    for table in IDENTITY_TABLES:
+        damage(store, f"DELETE FROM loom.{table} WHERE startsWith(org, {{org:String}})", org=org)
+    for one, name in touched:
+        mend(store, Scope(one, name), Tokenizer(HASH.identity.name, HASH.tokens))

@@ -10,13 +10,8 @@ import pytest
 from loom_server.keep import evidence
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.named import Row
-from loom_server.store.store import Statement
 from loom_server.store.versions import Ending
-from writing import NAMESPACE, a_draft, a_key, delete, write, writing
-
-
-def damage(store: EmbeddedStore, sql: str, **parameters: object) -> None:
-    store.command(Statement("test.damage", sql, parameters))
+from writing import NAMESPACE, a_draft, a_key, change, damage, delete, write, writing
 
 
 def found(pages: Iterable[list[Any]], org: str) -> list[Any]:
@@ -47,35 +42,28 @@ def test_finished_writes_give_nothing_away(store: EmbeddedStore, org: str) -> No
 def test_index_rows_without_a_version_are_orphans(store: EmbeddedStore, org: str, index: str) -> None:
     ids = history(store, org)
     gone = "memory_embeddings" if index == "postings" else "postings"
-    damage(store, "DELETE FROM loom.memory WHERE org = {org:String} AND id = {id:UInt64}", org=org, id=ids[2])
-    damage(store, f"DELETE FROM loom.{gone} WHERE org = {{org:String}} AND id = {{id:UInt64}}", org=org, id=ids[2])
+    change(store, "DELETE FROM loom.memory", org, ids[2])
+    change(store, f"DELETE FROM loom.{gone}", org, ids[2])
     row = Row(org, NAMESPACE, ids[2])
     assert everything(store, org) == {"orphans": [row], "raised": [row]}
 
 
 def test_an_orphan_with_its_flags_down_is_still_one(store: EmbeddedStore, org: str) -> None:
     ids = history(store, org)
-    damage(store, "DELETE FROM loom.memory WHERE org = {org:String} AND id = {id:UInt64}", org=org, id=ids[0])
+    change(store, "DELETE FROM loom.memory", org, ids[0])
     assert everything(store, org) == {"orphans": [Row(org, NAMESPACE, ids[0])] * 2}
 
 
 @pytest.mark.parametrize("index", ["postings", "memory_embeddings"])
 def test_a_live_flag_of_a_version_that_is_not_live_is_raised(store: EmbeddedStore, org: str, index: str) -> None:
     ids = history(store, org)
-    damage(
-        store, f"UPDATE loom.{index} SET live = 1 WHERE org = {{org:String}} AND id = {{id:UInt64}}", org=org, id=ids[0]
-    )
+    change(store, f"UPDATE loom.{index} SET live = 1", org, ids[0])
     assert everything(store, org) == {"raised": [Row(org, NAMESPACE, ids[0])]}
 
 
 def test_a_live_version_that_is_not_the_newest_is_stale(store: EmbeddedStore, org: str) -> None:
     ids = history(store, org)
-    damage(
-        store,
-        "UPDATE loom.memory SET status = 'live' WHERE org = {org:String} AND id = {id:UInt64}",
-        org=org,
-        id=ids[0],
-    )
+    change(store, "UPDATE loom.memory SET status = 'live'", org, ids[0])
     assert everything(store, org) == {
         "stale": [Ending(a_key(org, "a"), ids[0], ids[1])],
         "missing": [Row(org, NAMESPACE, ids[0])],
@@ -84,7 +72,7 @@ def test_a_live_version_that_is_not_the_newest_is_stale(store: EmbeddedStore, or
 
 def test_a_live_version_without_postings_is_missing(store: EmbeddedStore, org: str) -> None:
     ids = history(store, org)
-    damage(store, "DELETE FROM loom.postings WHERE org = {org:String} AND id = {id:UInt64}", org=org, id=ids[1])
+    change(store, "DELETE FROM loom.postings", org, ids[1])
     assert everything(store, org) == {"missing": [Row(org, NAMESPACE, ids[1])]}
 
 

@@ -8,8 +8,7 @@ from loom_server.keep.integrity import Drift, Report, check
 from loom_server.keep.sweep import sweep
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.statistics import FACT, CommitDelta, roll_ups
-from loom_server.store.store import Statement
-from writing import HASH, NAMESPACE, a_draft, roll_ups_of, write, writing
+from writing import HASH, NAMESPACE, a_draft, change, roll_ups_of, write, writing
 
 
 def test_finished_writes_add_no_finding(store: EmbeddedStore, org: str) -> None:
@@ -35,8 +34,7 @@ def test_every_finding_is_counted_and_told(store: EmbeddedStore, org: str) -> No
         ("DELETE FROM loom.memory", other.row_id),
         ("DELETE FROM loom.postings", lost.row_id),
     ):
-        where = " WHERE org = {org:String} AND id = {id:UInt64}"
-        store.command(Statement("test.damage", sql + where, {"org": org, "id": row_id}))
+        change(store, sql, org, row_id)
     for insert in roll_ups([CommitDelta(org, NAMESPACE, FACT, 5, 9, {"ghost": 1}, {"ghost": 1})]):
         store.insert(insert)
     counts = roll_ups_of(store, org)

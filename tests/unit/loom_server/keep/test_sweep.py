@@ -11,13 +11,13 @@ from loom_server.errors import StoreUnavailable
 from loom_server.keep.sweep import sweep
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.statistics import FACT, CommitDelta, Statistics, roll_ups
-from loom_server.store.store import Statement
 from writing import (
     HASH,
     NAMESPACE,
     FailingStore,
     a_draft,
     a_key,
+    change,
     delete,
     live_ids,
     roll_ups_of,
@@ -29,12 +29,6 @@ from writing import (
 )
 
 Damage = Callable[[EmbeddedStore, str, list[int]], None]
-
-
-def change(store: EmbeddedStore, sql: str, org: str, row_id: int) -> None:
-    store.command(
-        Statement("test.damage", f"{sql} WHERE org = {{org:String}} AND id = {{id:UInt64}}", {"org": org, "id": row_id})
-    )
 
 
 def uncommitted(store: EmbeddedStore, org: str, ids: list[int]) -> None:
