@@ -94,6 +94,7 @@ def test_rrf_never_puts_a_row_behind_one_that_is_no_better_in_either_order(pool:
         for other in pool:
             if "fact" not in one.ranks or "fact" not in other.ranks:
                 continue
+            assert one.similarity is not None and other.similarity is not None
             if one.similarity >= other.similarity and one.score("lexical") >= other.score("lexical"):
                 assert made[one.id].score >= made[other.id].score
 

@@ -61,7 +61,9 @@ class MemoryWriter:
         self._executor = ThreadPoolExecutor(STATEMENTS_AT_ONCE, thread_name_prefix="loom-write")
         last_id = cast(int, store.query(_LAST_ID).column("id")[0])
         debts = Debts(store, statistics, Tokenizer(embedder.identity.name, embedder.tokens), self._executor)
-        committer = Committer(store, embedder, self._namespaces, clock, RowIds(clock, last_id), debts, self._executor, ended)
+        committer = Committer(
+            store, embedder, self._namespaces, clock, RowIds(clock, last_id), debts, self._executor, ended
+        )
         self._part_rows = min(PART_ROWS, settings.write_batch_rows)
         self._writer = GroupWriter(committer, settings.write_batch_rows)
 
