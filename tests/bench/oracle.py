@@ -64,7 +64,8 @@ class Oracle:
         terms = tuple(term for term in query_terms(text) if term.kind != "stop")
         scored = sorted({term.scored for term in terms if term.scored is not None})
         bm25 = np.asarray(self._engine.get_scores(scored), dtype=np.float64) if scored else np.zeros(len(self.keys))
-        total = sum(self._idf((token,)) for token in scored) * (K1 + 1)
+        # bm25s leaves out the constant factor k1 + 1, so the divisor does too.
+        total = sum(self._idf((token,)) for token in scored)
         weights = np.array([self._idf(term.forms) for term in terms])
         covered = np.array([[any(form in row.counts for form in term.forms) for term in terms] for row in self._tokens])
         lexical = covered @ weights / weights.sum() if len(weights) else np.zeros(len(self.keys))
