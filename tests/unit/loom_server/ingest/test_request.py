@@ -32,6 +32,9 @@ class FailingEmbedder:
     def tokens(self, text: str) -> tuple[str, ...]:
         return ("never", "asked")
 
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        raise EmbedError("away")
+
 
 def nobody(org: str) -> None:
     """No org is held to a model."""
