@@ -96,6 +96,13 @@ def test_tokens_are_spelled_as_the_vocabulary_does(embedder) -> None:
     assert embedder.tokens("the house of the Grüße") == ("▁the", "▁house", "▁of", "▁the", "▁Gr", "ü", "ße")
 
 
+def test_tokens_are_the_same_before_and_after_the_text_was_embedded(embedder) -> None:
+    texts = ["red fox", " red fox ", "", "ünique 42"]
+    before = [embedder.tokens(text) for text in texts]
+    embedder.passages(texts)
+    assert [embedder.tokens(text) for text in texts] == before
+
+
 def test_no_marker_of_a_beginning_is_counted(embedder, tokenizer) -> None:
     assert tokenizer.encode("red house").tokens == ["<s>", "▁red", "▁house"]
     assert embedder.tokens("red house") == ("▁red", "▁house")
