@@ -106,7 +106,8 @@ def memory(org: str, *, value: str, moment: datetime, tags: list[str], summary: 
         "namespace": "n",
         "memory_key": "k",
         "version": 4_000_000_000,
-        "id": 2**64 - 1,
+        "id": 1,
+        "superseded_by": 2**64 - 1,  # not the id: a writer hands out ids above the highest one that it finds
         "status": "superseded",
         "value": value,
         "content": value,
@@ -167,7 +168,9 @@ def test_a_row_is_read_as_it_was_inserted(conformant: Store, org: str, value: st
     moment = datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=UTC)
     conformant.insert(memory(org, value=value, moment=moment, tags=[value, "plain"], summary=None))
     sql = """
-        SELECT value, tags, summary, created_at, valid_at, expires_at, id, version, status, confidence, content_sha256
+        SELECT
+            value, tags, summary, created_at, valid_at, expires_at, superseded_by, version, status, confidence,
+            content_sha256
         FROM loom.memory WHERE org = {org:String}
     """
     rows = conformant.query(Statement("test.read", sql, {"org": org})).rows()

@@ -52,15 +52,22 @@ def test_a_commit_goes_in_the_order_of_the_page(services: Services, store: Embed
     def write(value: str) -> None:
         services.set(wire.MemorySetRequest(org=org, memory_key="k", value=value), Deadline(30.0))
 
+    def paid() -> None:
+        services.writer.between_groups(lambda: None, Deadline(30.0))
+
     write("first")
+    paid()
     seen: list[str] = []
     stop = store.observe(lambda name, seconds, count, outcome: seen.append(name))
     write("second")
+    paid()
     stop()
     steps = re.findall(r"^\d\. (.+?)(?=^\d\.|\n\n)", section(PAGE, "Commit"), re.DOTALL | re.MULTILINE)
     assert len(steps) == 5
-    inserts = [{f"insert.{table}" for table in re.findall(r"`(\w+)`", step.split(":")[0])} for step in steps[:3]]
-    order = [*inserts, {"versions.lower_vectors", "versions.lower_postings"}, {"versions.supersede"}]
+    tables = [re.findall(r"`(\w+)`", step) for step in steps]
+    indexes, commit, roll_ups = ({f"insert.{table}" for table in tables[step]} for step in (0, 1, 4))
+    assert tables[2:4] == [["superseded"], ["live", "memory_embeddings", "postings"]]
+    order = [indexes, commit, {"versions.supersede"}, {"versions.lower_vectors", "versions.lower_postings"}, roll_ups]
     places = [[seen.index(name) for name in names] for names in order]
     assert all(max(before) < min(after) for before, after in pairwise(places))
 
