@@ -74,8 +74,6 @@ def _store(settings: Settings, mending: bool) -> Iterator[Check]:
         embedder = make_embedder(settings)
         if mending:
             _mend(store, embedder)
-        else:
-            store.stay_in_doubt()
         schema = tuple(checks.schema(store))
         yield from schema
         if all(check.ok for check in schema):
@@ -89,10 +87,12 @@ def _store(settings: Settings, mending: bool) -> Iterator[Check]:
 def _mend(store: EmbeddedStore, embedder: Embedder) -> None:
     """Bring the schema up to date, finish what a crash left, and rebuild roll-ups that are wrong."""
     migrate(store)
-    sweep(store, embedder)
+    swept = sweep(store, embedder)
     tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
     for org, namespace in namespaces(store):
         mend(store, Scope(org, namespace), tokenizer)
+    if swept.whole:
+        store.settle()
 
 
 def _locked(settings: Settings, error: StoreLocked) -> Iterator[Check]:

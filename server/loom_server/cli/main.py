@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+
+import structlog
 import typer
 
 from loom_server.cli.command import command, identity_command
@@ -21,6 +25,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def log_to_stderr() -> None:
+    """Logs stand beside the data: structlog writes to stdout by itself."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+
 app.command("serve")(command(serve))
 app.command("demo")(command(demo))
 app.command("set")(identity_command(set_memory))

@@ -11,7 +11,6 @@ from loom_server.store.migrate import migrate as apply_migrations
 def migrate(shell: Shell) -> int:
     """Apply the migrations that are pending; `loom serve` does the same at its start."""
     store = EmbeddedStore.open(shell.settings)
-    store.stay_in_doubt()
     try:
         applied = apply_migrations(store)
     finally:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from typing import Annotated
 
-import structlog
 import typer
 
 from loom_server.cli.command import DONE, Shell, settings_of
@@ -59,15 +58,8 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
         told(address)
         return services
 
-    _log_to_stderr()
     try:
         doors.serve(settings, opened, listener)
     except KeyboardInterrupt:
         # The server has drained and closed by then; it hands the signal on to whoever started it.
         return
-
-
-def _log_to_stderr() -> None:
-    """Logs beside the data: structlog writes to stdout by itself."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))

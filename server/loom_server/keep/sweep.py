@@ -51,6 +51,11 @@ class SweepReport:
         """Whether there was nothing to do."""
         return not (self.dropped or self.superseded or self.lowered or self.missing or self.mended)
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left that a later sweep, under the org's own model, could still mend."""
+        return not self.uncounted
+
 
 def sweep(store: Store, embedder: Embedder, statistics: Statistics | None = None) -> SweepReport:
     """Sweep all tenants. Raises a `StoreError` where the store fails; the sweep may then be done again."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+
+import structlog
 
 from loom_server.analysis.analyse import warm
 from loom_server.embed.base import Embedder
@@ -25,6 +28,8 @@ from loom_server.store.namespaces import Namespaces
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Store
 
+_log = structlog.get_logger(__name__)
+
 
 def open_services(settings: Settings) -> Services:
     """The service on the embedded store of `settings.data_dir`.
@@ -38,11 +43,19 @@ def open_services(settings: Settings) -> Services:
     try:
         migrate(store)
         if not store.was_clean:
-            sweep(store, embedder)
+            _sweep(store, embedder)
         return assemble(store, embedder, settings)
     except BaseException:
         store.close()
         raise
+
+
+def _sweep(store: EmbeddedStore, embedder: Embedder) -> None:
+    """Finish what a crash left; what another embedder must finish stays for its next start."""
+    swept = sweep(store, embedder)
+    _log.warning("swept after an unclean stop", report=asdict(swept))
+    if swept.whole:
+        store.settle()
 
 
 def assemble(store: Store, embedder: Embedder, settings: Settings, clock: Clock | None = None) -> Services:

@@ -7,8 +7,9 @@ Every statement runs on a client of its own from a pool, bounded in time (what i
 deadline) and in memory, on one thread unless it asks for more, under a `log_comment` that no
 other statement carries. A deadline that is cancelled stops its statements in the engine.
 
-A write that has failed leaves the store in doubt: the close is then not marked clean, and the
-next start sweeps. The engine allows one directory a process.
+A close is marked clean only where nothing is in doubt; else the next start sweeps. In doubt is a
+store whose owner before did not close cleanly, until `settle` is called after a finished sweep,
+and one in which a write has failed. The engine allows one directory a process.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class EmbeddedStore:
         self._types: dict[str, Mapping[str, str]] = {}
         self._observers: tuple[Observer, ...] = ()
         self._guard = Lock()
-        self._in_doubt = False
+        self._in_doubt = not self.was_clean
         self._closed = False
 
     @classmethod
@@ -151,12 +152,16 @@ class EmbeddedStore:
         """Tell a second process on this directory where this one answers."""
         self._lock.publish_address(url)
 
-    def stay_in_doubt(self) -> None:
-        """Close as the owner before did: for whoever opens the store and does not sweep it."""
-        self._in_doubt = self._in_doubt or not self.was_clean
+    def settle(self) -> None:
+        """Say that a sweep has found and finished everything: from now on a close may be clean."""
+        self._in_doubt = False
+
+    def doubt(self) -> None:
+        """Say that something was left half done: the next start sweeps, whatever comes."""
+        self._in_doubt = True
 
     def close(self) -> None:
-        """Wait for running statements, let the engine go, and mark the close clean if no write failed."""
+        """Wait for running statements, let the engine go, and mark the close clean if nothing is in doubt."""
         with self._guard:
             if self._closed:
                 return
