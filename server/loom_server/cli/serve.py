@@ -7,8 +7,6 @@ While it runs, the other commands on its directory ask it instead of opening the
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable
 from typing import Annotated
 
