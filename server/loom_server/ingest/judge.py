@@ -28,6 +28,8 @@ from loom_server.model.scope import Identity
 
 Answer = WriteOutcome | LoomError
 Traits = tuple[object, ...]
+NO_VALUE = sha256_of("")
+"""The hash of a tombstone; every value has another, since JSON is never empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ def _tombstone(key: Key, row_id: int, version: int, now: datetime) -> Memory:
         status="tombstoned",
         value="",
         content="",
-        content_sha256=sha256_of(""),
+        content_sha256=NO_VALUE,
         created_at=now,
     )
 

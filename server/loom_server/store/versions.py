@@ -6,6 +6,9 @@
 
 Superseding comes last: until then the row is a live version that is not its key's newest, which is
 how a sweep finds a retirement that was cut short. Each of the three may be done again.
+
+The conditions name rows and nothing that is ever updated: to read `live` or `status`, the engine would
+apply every pending update first.
 """
 
 from __future__ import annotations
@@ -28,10 +31,8 @@ AT_ONCE = 4_000
 """Rows of one statement."""
 
 _LOWER = (
-    NamedTemplate("versions.lower_vectors", "UPDATE loom.memory_embeddings SET live = 0 WHERE /*rows*/ AND live = 1"),
-    NamedTemplate(
-        "versions.lower_postings", "UPDATE loom.postings SET live = 0 WHERE /*rows*/ AND plane = 'fact' AND live = 1"
-    ),
+    NamedTemplate("versions.lower_vectors", "UPDATE loom.memory_embeddings SET live = 0 WHERE /*rows*/"),
+    NamedTemplate("versions.lower_postings", "UPDATE loom.postings SET live = 0 WHERE /*rows*/ AND plane = 'fact'"),
 )
 _SUPERSEDE = NamedTemplate(
     "versions.supersede",
@@ -39,7 +40,7 @@ _SUPERSEDE = NamedTemplate(
     UPDATE loom.memory
     SET status = 'superseded', superseded_at = {at:DateTime64(3, 'UTC')},
         superseded_by = transform(id, {ids:Array(UInt64)}, {successors:Array(UInt64)}, toUInt64(0))
-    WHERE /*keys*/ AND id IN {ids:Array(UInt64)} AND status = 'live'
+    WHERE /*keys*/ AND id IN {ids:Array(UInt64)}
     """,
 )
 # The engine's default way of deleting rewrites whole parts.
@@ -73,7 +74,7 @@ def drop(store: Store, rows: Sequence[Row], executor: Executor) -> None:
 
 
 def supersede(store: Store, endings: Sequence[Ending], at: datetime) -> None:
-    """Mark versions as ended."""
+    """Mark versions, which are live, as ended."""
     for part in _parts(endings):
         parameters = {
             "ids": [ending.id for ending in part],

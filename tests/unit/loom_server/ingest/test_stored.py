@@ -12,7 +12,7 @@ from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.named import Row
 from loom_server.store.statistics import FACT, CommitDelta
-from writing import HASH, NAMESPACE, a_draft, a_key, delete, versions, write, writing
+from writing import HASH, NAMESPACE, a_draft, a_key, delete, write, writing
 
 
 def test_the_newest_version_of_each_key(store: EmbeddedStore, org: str) -> None:
@@ -61,11 +61,10 @@ def test_traits_come_back_as_they_were_written(store: EmbeddedStore, org: str) -
     assert with_traits(store, {}) == {}
 
 
-def test_what_live_rows_count(store: EmbeddedStore, org: str) -> None:
+def test_what_rows_count(store: EmbeddedStore, org: str) -> None:
     with writing(store) as writer:
         write(writer, a_draft(org, "x", text="red red fox"))
         outcomes = write(writer, a_draft(org, "x", text="red hen"), a_draft(org, "y", text="red"))
-    old = [row[0] for row in versions(store, org, "id") if row[0] not in {outcome.row_id for outcome in outcomes}]
     rows = [Row(org, NAMESPACE, outcome.row_id) for outcome in outcomes]
     assert counted(store, rows) == [
         CommitDelta(
@@ -78,10 +77,9 @@ def test_what_live_rows_count(store: EmbeddedStore, org: str) -> None:
             {"red": 2, "hen": 1, "k:x": 1, "k:y": 1},
         )
     ]
-    assert counted(store, [Row(org, NAMESPACE, row_id) for row_id in old]) == []
 
 
-def test_contents_are_of_rows_with_a_live_vector_of_the_model(store: EmbeddedStore, org: str) -> None:
+def test_contents_are_of_rows_with_a_vector_of_the_model(store: EmbeddedStore, org: str) -> None:
     static = make_embedder(Settings(embedder="static"))
     with writing(store) as writer:
         (kept, blank) = write(writer, a_draft(org, "x", text="red"), a_draft(org, "y", text=" "))
