@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from loom_server.embed.base import Embedder
 from loom_server.engine.gather import gather, side_by_side
@@ -79,6 +80,15 @@ class SearchResult:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one run of the legs came to."""
+
+    legs: tuple[LegResult, ...]
+    pooled: int
+    window: Window
+
+
 def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline: Deadline) -> SearchResult:
     """One pass. Raises `SearchFailed` when every leg failed, `DeadlineExceeded`, `Cancelled`."""
     trace, store = Trace(), CountedStore(searcher.store)
@@ -87,10 +97,31 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
         query = understand(request.query, tenant.language, statistics, searcher.embedder, tenant.org_model)
     with timed(trace, "plan"):
         plan = make_plan(request, query, tenant.defaults)
+    context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)
+    found = _find(context, searcher, trace)
+    if _crowded_out(found, plan):
+        found = _find(_without_the_fallen(context, searcher.clock.now()), searcher, trace)
+    return SearchResult(
+        request=request,
+        query=query,
+        plan=plan,
+        legs=found.legs,
+        pooled=found.pooled,
+        stale=_stale(context, tenant),
+        window=found.window,
+        verdict=judge(found.window, query, plan),
+        degraded=_degraded(query, found.legs),
+        trace=trace,
+        store=store,
+        model=context.model,
+    )
+
+
+def _find(context: LegContext, searcher: Searcher, trace: Trace) -> Found:
+    """The stages from the legs to the window."""
+    query, plan, request = context.query, context.plan, context.request
     with timed(trace, "legs"):
-        context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)
         results = gather(context, searcher.executor) if _has_rows(query, request) else ()
-        stale = _stale(context, tenant)
     with timed(trace, "pool"):
         pool = make_pool(results, plan)
     with timed(trace, "hydrate"):
@@ -98,21 +129,25 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
     with timed(trace, "rank"):
         ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
         window = shape_window(ranked, draw_lines(ranked, query, plan), plan, request, searcher.clock.now())
-        verdict = judge(window, query, plan)
-    return SearchResult(
-        request=request,
-        query=query,
-        plan=plan,
-        legs=results,
-        pooled=len(pool),
-        stale=stale,
-        window=window,
-        verdict=verdict,
-        degraded=_degraded(query, results),
-        trace=trace,
-        store=store,
-        model=context.model,
+    return Found(results, len(pool), window)
+
+
+def _crowded_out(found: Found, plan: Plan) -> bool:
+    """Whether rows that may not be served took places in a leg that others would have filled."""
+    short = len(found.window.rows) < plan.top_k
+    fallen = any(drop.stage in ("expired", "excluded") for drop in found.window.fallen)
+    return (
+        short
+        and fallen
+        and any(len(leg.ids) == leg_plan.quota for leg in found.legs if (leg_plan := plan.leg(leg.leg)))
     )
+
+
+def _without_the_fallen(context: LegContext, now: datetime) -> LegContext:
+    """The same question to rows that may be served; it costs each leg a look at `memory`."""
+    request = context.request
+    filters = replace(request.filters, exclude_keys=request.exclude_keys, unexpired_at=now)
+    return replace(context, request=replace(request, filters=filters))
 
 
 def complete(

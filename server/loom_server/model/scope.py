@@ -43,7 +43,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a row must carry, beyond its scope. Empty means no condition."""
+    """What a row must carry, beyond its scope. Empty means no condition.
+
+    `metadata` holds names with their values as JSON. `unexpired_at` leaves out what had expired
+    by that time.
+    """
 
     memory_type: str | None = None
     category: str | None = None
@@ -57,6 +61,8 @@ class Filters:
     valid_to: datetime | None = None
     min_confidence: float | None = None
     metadata: tuple[tuple[str, str], ...] = field(default=())
+    exclude_keys: tuple[str, ...] = ()
+    unexpired_at: datetime | None = None
 
     @property
     def empty(self) -> bool:

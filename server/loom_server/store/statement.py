@@ -67,12 +67,21 @@ def compile_filters(filters: Filters) -> Predicate:
         ("valid_at >= {f_from:DateTime64(3, 'UTC')}", "f_from", filters.valid_from),
         ("valid_at <= {f_to:DateTime64(3, 'UTC')}", "f_to", filters.valid_to),
         ("confidence >= {f_least:Float64}", "f_least", filters.min_confidence),
+        ("memory_key NOT IN {f_excluded:Array(String)}", "f_excluded", list(filters.exclude_keys) or None),
+        (
+            "(expires_at IS NULL OR expires_at > {f_unexpired:DateTime64(3, 'UTC')})",
+            "f_unexpired",
+            filters.unexpired_at,
+        ),
     )
     parts = [sql for sql, _, value in conditions if value is not None]
     values: dict[str, object] = {name: value for _, name, value in conditions if value is not None}
     for index, (key, value) in enumerate(filters.metadata):
-        parts.append(f"JSONExtractRaw(metadata, {{f_meta_key{index}:String}}) = {{f_meta_value{index}:String}}")
-        values[f"f_meta_key{index}"], values[f"f_meta_value{index}"] = key, value
+        # Both sides through the engine, which writes numbers in a form of its own.
+        name = f"{{f_meta_key{index}:String}}"
+        asked = f"JSONExtractRaw({{f_meta_value{index}:String}}, 'value')"
+        parts.append(f"JSONHas(metadata, {name}) AND JSONExtractRaw(metadata, {name}) = {asked}")
+        values[f"f_meta_key{index}"], values[f"f_meta_value{index}"] = key, f'{{"value":{value}}}'
     return Predicate(" AND ".join(parts) or _EVERY_ROW, values)
 
 

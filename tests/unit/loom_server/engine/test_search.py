@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from math import fsum
 
 import pytest
@@ -162,6 +163,34 @@ def test_excluded_keys_make_room_for_others(space: Space) -> None:
     assert space.keys("primary database", top_k=1, exclude_keys=[first]) == [second]
 
 
+def test_excluded_keys_do_not_crowd_out_what_stands_behind_them(space: Space) -> None:
+    space.fill({f"copy/{n:03}": f"The vault opens at nine, said note {n}" for n in range(130)})
+    space.set("last", "The vault, by one old note, opens at about nine or so")
+    seen: list[str] = []
+    while page := space.keys("the vault opens at nine", exclude_keys=seen, top_k=50, search_mode="lexical"):
+        seen += page
+    assert len(seen) == len(set(seen))
+    assert {"last", *(f"copy/{n:03}" for n in range(130))} <= set(seen)
+
+
+def test_expired_rows_do_not_crowd_out_what_stands_behind_them(space: Space) -> None:
+    items = [{"memory_key": f"old/{n}", "value": f"The vault opens at nine, {n}", "ttl_seconds": 1} for n in range(130)]
+    space.set_many(items)
+    space.set("still", "The vault opens at about nine or so")
+    time.sleep(1.1)
+    for mode in MODES:
+        assert space.keys("the vault opens at nine", search_mode=mode)[0] == "still"
+
+
+@pytest.mark.parametrize(
+    "value", [3, "3", 1.0, 1e5, 1e22, -0.5, True, "line\u2028break", "ü\\\"'", ["a", 1], {"b": None}]
+)
+def test_metadata_is_found_by_the_value_that_was_stored(space: Space, value: object) -> None:
+    space.set("with", "The vault opens at nine", metadata={"m": value, "other": 1})
+    space.set("without", "The vault opens at ten", metadata={"other": value})
+    assert space.keys("vault opens", metadata={"m": value}) == ["with"]
+
+
 def test_one_key_of_many_writers_is_capped(space: Space) -> None:
     for version in range(3):
         space.set("shared", f"The deploy window is on Tuesday, note {version}", agent="one")
@@ -201,8 +230,6 @@ def test_a_user_is_a_filter_only_when_asked(space: Space) -> None:
 def test_an_expired_row_is_never_served(space: Space) -> None:
     space.set("soon", "The parking permit ends today", ttl_seconds=1)
     assert space.search("parking permit").results[0].memory_key == "soon"
-    import time
-
     time.sleep(1.1)
     assert "soon" not in space.keys("parking permit", top_k=20)
 
