@@ -3,6 +3,7 @@
     new value        a version one higher, live; the newest before it is superseded
     same value       nothing, where every other field is the same too
     if_match         a Conflict unless the live value has that hash
+    if_newest        a Conflict unless the live version is that very one
     removal          a tombstone one higher; a key without a live value is NotFound
     dry run          judged, and then nothing
 
@@ -119,7 +120,9 @@ class _Bench:
         wanted = draft.if_match_sha256
         if wanted is not None and (live is None or live.sha256 != wanted):
             return _lost(draft.memory_key, live)
-        ends = None if draft.ttl_seconds is None else self.now + timedelta(seconds=draft.ttl_seconds)
+        if draft.if_newest is not None and (live is None or live.id != draft.if_newest):
+            return _overtaken(draft.memory_key)
+        ends = draft.expires_at if draft.ttl_seconds is None else self.now + timedelta(seconds=draft.ttl_seconds)
         new_traits = traits(draft, draft.identity.run_id, ends)
         if live is not None and live.sha256 == write.sha256 and live.traits == new_traits:
             return WriteOutcome(live.version, live.id, live.sha256, "live", noop=True)
@@ -175,6 +178,10 @@ class _Bench:
 def _lost(memory_key: str, live: Stored | None) -> Conflict:
     holds = "nothing is stored there" if live is None else f"the stored value has {live.sha256}"
     return Conflict(f"if_match_sha256: not the value under the key {memory_key!r}: {holds}. Read it again and retry.")
+
+
+def _overtaken(memory_key: str) -> Conflict:
+    return Conflict(f"memory_key: another writer changed {memory_key!r} meanwhile. Read it again and retry.")
 
 
 def _memory(write: Write, row_id: int, version: int, now: datetime, ends: datetime | None) -> Memory:

@@ -69,7 +69,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A write before it is judged: what the caller gave, analysed later."""
+    """A write before it is judged: what the caller gave, analysed later.
+
+    `ttl_seconds` counts from the commit and goes before `expires_at`. `if_newest` is the row id
+    of the version that the draft was made from: it is written only while that one still counts.
+    """
 
     identity: Identity
     memory_key: str
@@ -90,7 +94,9 @@ class Draft:
     ttl_seconds: int | None = None
     valid_at: datetime | None = None
     valid_to: datetime | None = None
+    expires_at: datetime | None = None
     if_match_sha256: str | None = None
+    if_newest: int | None = None
     dry_run: bool = False
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from datetime import datetime
 from typing import cast
 
 from pydantic import JsonValue
@@ -54,10 +53,9 @@ def draft_of(request: wire.MemorySetRequest) -> Draft:
     )
 
 
-def changed(memory: Memory, request: wire.MemoryUpdateRequest, now: datetime) -> Draft:
+def changed(memory: Memory, request: wire.MemoryUpdateRequest) -> Draft:
     """The stored memory with the request's changes on it; what it does not name stays."""
     kept = {name: getattr(memory, name) for name in _KEPT}
-    left = None if memory.expires_at is None else max(1, round((memory.expires_at - now).total_seconds()))
     changes = dict(request.changes())
     if "value" in changes:
         value = cast(JsonValue, changes.pop("value"))
@@ -67,10 +65,8 @@ def changed(memory: Memory, request: wire.MemoryUpdateRequest, now: datetime) ->
     for name in ("tags", "entities"):
         if name in changes:
             changes[name] = tuple(cast("list[str]", changes[name]))
-    guard = request.if_match_sha256 or memory.content_sha256
-    return Draft(
-        **{**kept, "ttl_seconds": left, **changes, "if_match_sha256": guard, "dry_run": request.dry_run}  # type: ignore[arg-type]
-    )
+    guards = {"if_match_sha256": request.if_match_sha256, "if_newest": memory.id, "dry_run": request.dry_run}
+    return Draft(**{**kept, **changes, **guards})  # type: ignore[arg-type]
 
 
 def search_of(request: wire.MemorySearchRequest) -> SearchRequest:

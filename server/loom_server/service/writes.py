@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 
 from loom_client import wire
@@ -83,10 +84,10 @@ class Writes(Tenants):
             memory = self._one_live(request, request.memory_key, deadline)
             if memory is None:
                 return None
-            draft = intake.changed(memory, request, self.searcher.clock.now())
+            draft = intake.changed(memory, request)
             if (oversize := self._too_large(draft.value)) is not None:
                 raise oversize
-            outcome = self.writer.write((draft,), deadline, self._language(request, deadline))[0]
+            outcome = self._put((draft,), request, deadline)[0]
             if not isinstance(outcome, LoomError):
                 return outcome
             last = attempt == UPDATE_TRIES - 1
@@ -101,7 +102,7 @@ class Writes(Tenants):
         drafts = [intake.draft_of(request) for request in requests]
         oversize = {place: error for place, draft in enumerate(drafts) if (error := self._too_large(draft.value))}
         fitting = [draft for place, draft in enumerate(drafts) if place not in oversize]
-        outcomes = iter(self.writer.write(fitting, deadline, self._language(requests[0], deadline)))
+        outcomes = iter(self._put(fitting, requests[0], deadline))
         return tuple(
             oversize[place] if place in oversize else _answer(draft, next(outcomes))
             for place, draft in enumerate(drafts)
@@ -123,8 +124,13 @@ class Writes(Tenants):
             return None
         return TooLarge.field("value", f"at most {most} bytes as JSON; cut it into several memories")
 
-    def _language(self, request: wire.Tenant, deadline: Deadline) -> str:
-        return self.preferences(request.org, request.namespace, deadline).language
+    def _put(
+        self, drafts: Sequence[Draft], request: wire.Tenant, deadline: Deadline
+    ) -> tuple[WriteOutcome | LoomError, ...]:
+        """Write drafts of one namespace, whose language stays what it is until they are answered."""
+        with self.turnstile.passing((request.org, request.namespace), deadline):
+            language = self.preferences(request.org, request.namespace, deadline).language
+            return self.writer.write(drafts, deadline, language)
 
 
 def _answer(draft: Draft, outcome: WriteOutcome | LoomError) -> wire.MemorySetResponse | LoomError:

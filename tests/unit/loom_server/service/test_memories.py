@@ -87,6 +87,31 @@ def test_an_update_keeps_what_it_does_not_name(space: Space) -> None:
     assert got.valid_at == datetime(2026, 1, 1, tzinfo=UTC)
 
 
+def test_two_updates_of_different_fields_both_stay(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    space.set("k", "v")
+    write, between = type(space.services.writer).write, iter([True])
+
+    def overtaken(*args: object) -> object:
+        if next(between, False):
+            space.update("k", tags=["from b"])
+        return write(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(space.services.writer), "write", overtaken)
+    assert space.update("k", category="from a").updated
+    got = space.get("k")
+    assert (got.version, got.tags, got.category) == (3, ("from b",), "from a")
+
+
+def test_an_update_moves_no_end_and_an_equal_one_is_nothing(space: Space) -> None:
+    space.set("k", "v", ttl_seconds=1000, tags=["t"])
+    ends = space.get("k").expires_at
+    assert space.update("k", tags=["t"]).reason == "unchanged"
+    assert space.update("k", tags=["u"]).updated
+    assert space.get("k").expires_at == ends
+    assert space.update("k", ttl_seconds=10).updated
+    assert space.get("k").expires_at < ends
+
+
 def test_an_update_of_what_is_not_there_says_so(space: Space) -> None:
     answer = space.update("nothing", value=1)
     assert (answer.updated, answer.reason) == (False, "not_found")
