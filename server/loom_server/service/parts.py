@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
+from loom_server.service.turnstile import Turnstile
 from loom_server.settings import Settings
 from loom_server.store.namespaces import Namespaces
 
@@ -19,3 +20,4 @@ class Parts:
     namespaces: Namespaces
     settings: Settings
     started: float
+    turnstile: Turnstile = field(default_factory=Turnstile)

@@ -7,7 +7,7 @@ and a namespace never mixes two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self, cast
 
@@ -61,17 +61,37 @@ class Tenants(Parts):
 
     def namespace_set(self, request: wire.NamespaceSetRequest, deadline: Deadline) -> wire.NamespaceResponse:
         """Change what the namespace prefers; what the request does not name stays."""
-        before = self.preferences(request.org, request.namespace, deadline)
-        after = replace(before, updated_at=self.searcher.clock.now().astimezone(UTC))
         if (given := request.retrieval_defaults) is not None:
             self._check_top_k(given.top_k)
-            chosen = {name: getattr(given, name) for name in given.model_fields_set}
-            after = replace(after, retrieval_defaults={**before.retrieval_defaults, **chosen})
-        if request.language is not None:
-            self._check_language(request, before.language, deadline)
-            after = replace(after, language=request.language)
-        self.namespaces.set_preferences(request.org, request.namespace, after.stored())
-        return self._answer(request, after, deadline)
+        if request.language in (None, self.preferences(request.org, request.namespace, deadline).language):
+            return self._answer(request, self._change(request, None, deadline), deadline)
+        self._check_unwritten(request, deadline)
+        return self._answer(request, self._change_language(request, deadline), deadline)
+
+    def _change_language(self, request: wire.NamespaceSetRequest, deadline: Deadline) -> Preferences:
+        """The same, while no write that has read the language before is on its way."""
+
+        def work() -> Preferences:
+            self._check_unwritten(request, deadline)
+            return self._change(request, request.language, deadline)
+
+        with self.turnstile.alone((request.org, request.namespace), deadline):
+            # A write whose caller gave up may still be in the writer's hands.
+            return self.writer.between_groups(work, deadline)
+
+    def _change(self, request: wire.NamespaceSetRequest, language: str | None, deadline: Deadline) -> Preferences:
+        """Write what the request names, with the given language unless that is to stay."""
+        now = self.searcher.clock.now().astimezone(UTC)
+
+        def changed(stored: dict[str, object]) -> dict[str, object]:
+            before = Preferences.of(stored)
+            given = request.retrieval_defaults
+            named = {} if given is None else {name: getattr(given, name) for name in given.model_fields_set}
+            return Preferences(
+                {**before.retrieval_defaults, **named}, before.language if language is None else language, now
+            ).stored()
+
+        return Preferences.of(self.namespaces.change(request.org, request.namespace, changed, deadline))
 
     def _answer(self, request: wire.Tenant, preferences: Preferences, deadline: Deadline) -> wire.NamespaceResponse:
         chosen = preferences.retrieval_defaults
@@ -91,11 +111,10 @@ class Tenants(Parts):
         if top_k is not None and top_k > ceiling:
             raise InvalidInput.field("retrieval_defaults.top_k", f"at most {ceiling}, the ceiling of this service")
 
-    def _check_language(self, request: wire.NamespaceSetRequest, current: str, deadline: Deadline) -> None:
-        if request.language == current:
-            return
+    def _check_unwritten(self, request: wire.NamespaceSetRequest, deadline: Deadline) -> None:
         scope, listing = Scope(request.org, request.namespace), browse.Listing(include_superseded=True)
         if browse.count(self.searcher.store, scope, listing, deadline):
+            current = self.preferences(request.org, request.namespace, deadline).language
             raise Conflict(
                 f"language: the namespace holds memories that were analysed as '{current}'; set the language "
                 "before the first memory, or use a new namespace."
