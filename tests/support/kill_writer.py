@@ -81,6 +81,9 @@ class DeadlyStore:
         with self._passing(statement.name):
             self.store.command(statement)
 
+    def doubt(self) -> None:
+        self.store.doubt()
+
     def close(self) -> None:
         self.store.close()
 

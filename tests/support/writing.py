@@ -162,6 +162,9 @@ class FailingStore:
         with self._failing(statement.name):
             self.store.command(statement)
 
+    def doubt(self) -> None:
+        self.store.doubt()
+
     def close(self) -> None:
         self.store.close()
 

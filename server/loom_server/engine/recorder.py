@@ -47,5 +47,9 @@ class CountedStore:
         """Pass a command on."""
         self.store.command(statement)
 
+    def doubt(self) -> None:
+        """Pass a doubt on."""
+        self.store.doubt()
+
     def close(self) -> None:
         """The store belongs to the service; one search does not close it."""

@@ -87,6 +87,9 @@ class Committer:
         versions, retired = judgement.versions, judgement.retired
         if not versions:
             return
+        last = versions[-1].memory.id
+        # Before anything is inserted: a payment may rebuild roll-ups from the postings, and would count these.
+        self.debts.before(last)
         going, *_ = together(
             self.executor,
             [
@@ -95,8 +98,6 @@ class Committer:
                 partial(self._insert, vector_rows(versions, self.embedder.identity.name)),
             ],
         )
-        last = versions[-1].memory.id
-        self.debts.before(last)
         self.store.insert(memory_rows(versions))
         self.debts.add(last, net([*counts_of(versions), *going]), [_old_row(old) for old in retired])
         self._end(retired, judgement.at)

@@ -85,10 +85,14 @@ class MemoryWriter:
         """Do `work`, such as a check, while nothing is being written and nothing is owed; raises what it raises."""
         return self._writer.between(work, deadline)
 
-    def close(self) -> None:
-        """Write what is queued, then stop. Later writes are refused as `NotReady`."""
-        self._writer.close()
+    def close(self) -> bool:
+        """Write what is queued, then stop; later writes are refused as `NotReady`.
+
+        Answers whether everything was settled; where not, the next start must sweep.
+        """
+        settled = self._writer.close()
         self._executor.shutdown()
+        return settled
 
     def _write(
         self, parts: Iterable[Sequence[T]], requests: Callable[[Sequence[T]], Sequence[Request]], deadline: Deadline

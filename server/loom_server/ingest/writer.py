@@ -108,12 +108,13 @@ class GroupWriter:
         await_answers(ticket.answers, deadline)
         return results[0]
 
-    def close(self) -> None:
-        """Write what waits, settle, refuse what comes, and end the thread."""
+    def close(self) -> bool:
+        """Write what waits, settle, refuse what comes, and end the thread; answers whether nothing is left to do."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         self._thread.join()
+        return not self._failed and self._ledger.due is None
 
     def _enter(self, ticket: Ticket, deadline: Deadline) -> None:
         deadline.check()
@@ -199,6 +200,7 @@ class GroupWriter:
         requests = [request for ticket in tickets for request in ticket.requests]
         judgement: Judgement | None = None
         try:
+            self._put_right()
             judgement = self._ledger.judge(requests)
             self._ledger.commit(judgement)
         except Exception as error:  # whatever it was, each caller hears of it and the writer lives on
@@ -219,10 +221,14 @@ class GroupWriter:
             self._retry_at = time.monotonic() + RETRY_S
 
     def _settle(self) -> None:
+        self._put_right()
+        self._ledger.settle()
+
+    def _put_right(self) -> None:
+        """Nothing is written over a failed group: a rebuild of roll-ups would count what it left."""
         while self._failed:
             self._ledger.put_right(self._failed[0])
             self._failed.pop(0)
-        self._ledger.settle()
 
 
 def await_answers(answers: Future[T], deadline: Deadline) -> T:

@@ -40,6 +40,7 @@ class Services(Reads, Writes):
 
     def close(self) -> None:
         """Let running work end, then let the store go."""
-        self.writer.close()
+        if not self.writer.close():
+            self.searcher.store.doubt()
         self.searcher.executor.shutdown()
         self.searcher.store.close()

@@ -72,6 +72,10 @@ class Store(Protocol):
         """Run a statement that returns nothing (DDL, UPDATE)."""
         ...
 
+    def doubt(self) -> None:
+        """Say that something was left half done, so that the next start sweeps."""
+        ...
+
     def close(self) -> None:
         """Finish running statements and let the engine go."""
         ...
