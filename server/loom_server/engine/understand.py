@@ -32,7 +32,10 @@ PRIOR_TOKENS = 1_000
 
 
 def idf(documents: int, document_frequency: int) -> float:
-    """Inverse document frequency in natural logarithms; never negative."""
+    """Inverse document frequency in natural logarithms; never negative.
+
+    Needs 0 <= document_frequency <= documents.
+    """
     return log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
@@ -43,7 +46,8 @@ def understand(
     terms = _weighed(_served(query_terms(text, language)), statistics)
     # Punctuation has vectors too, and they are near to anything.
     vector, degraded = _vector(text, statistics, embedder, org_model) if terms else (None, ())
-    return Query(text, terms, vector, statistics.documents, statistics.average_length, degraded)
+    average = max(0.0, statistics.average_length)
+    return Query(text, terms, vector, max(0, statistics.documents), average, degraded)
 
 
 def _served(terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -53,19 +57,21 @@ def _served(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 def _weighed(terms: tuple[Term, ...], statistics: NamespaceStatistics) -> tuple[Term, ...]:
     known = statistics.document_frequencies(sorted({form for term in terms for form in term.forms}))
-    documents = statistics.documents
+    documents = max(0, statistics.documents)
 
     def weigh(term: Term) -> Term:
-        frequency = min(documents, sum(known.get(form, 0) for form in term.forms))
-        scored = known.get(term.scored, 0) if term.scored is not None else 0
+        frequency = _within(documents, sum(known.get(form, 0) for form in term.forms))
+        scored = _within(documents, known.get(term.scored, 0) if term.scored is not None else 0)
         return replace(
-            term,
-            idf=idf(documents, frequency),
-            scored_idf=idf(documents, min(documents, scored)),
-            document_frequency=frequency,
+            term, idf=idf(documents, frequency), scored_idf=idf(documents, scored), document_frequency=frequency
         )
 
     return tuple(map(weigh, terms))
+
+
+def _within(documents: int, frequency: int) -> int:
+    # Roll-ups that a crash left wrong may hold too little or too much; a search goes on until they are mended.
+    return max(0, min(documents, frequency))
 
 
 def _vector(
@@ -76,10 +82,10 @@ def _vector(
 
     def share(tokens: Sequence[str]) -> list[float]:
         counts = statistics.token_counts(tokens)
-        total = statistics.total_tokens + PRIOR_TOKENS
+        total = max(0, statistics.total_tokens) + PRIOR_TOKENS
         background = embedder.background(tokens)
         return [
-            (counts.get(token, 0) + PRIOR_TOKENS * usual) / total
+            (max(0, counts.get(token, 0)) + PRIOR_TOKENS * usual) / total
             for token, usual in zip(tokens, background, strict=True)
         ]
 

@@ -11,8 +11,8 @@ both at once.
 
 A read that fell between the insert of the roll-ups and the change of what is kept would count one
 write twice. All three therefore hold the locks of their namespaces, and a read is kept only where it
-was made under that lock. A read that cannot have the lock in time is used once and forgotten; it may
-count twice what is being paid.
+was made under that lock. A read that cannot have the lock in time is used once and forgotten, and it is
+made again where what was owed was paid meanwhile: nobody knows which part of that it has seen.
 
 With other processes writing to the same server, what is kept is at most `max_age_s` old; the owner
 of an embedded store has no others and needs no age.
@@ -32,7 +32,7 @@ from typing import cast
 from loom_server.model.deadline import Deadline
 from loom_server.model.scope import Scope
 from loom_server.store.statement import Template
-from loom_server.store.store import Columns, Insert, Store
+from loom_server.store.store import Columns, Insert, Statement, Store
 
 FACT = "fact"
 EMBED = "embed"
@@ -211,6 +211,8 @@ class Statistics:
         self._monotonic = monotonic
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
         self._owed: dict[tuple[str, str], tuple[CommitDelta, ...]] = {}
+        self._being_paid: set[tuple[str, str]] = set()
+        self._payments = 0
         self._weight = 0
         self._guard = Lock()
         self._locks = tuple(Lock() for _ in range(_LOCKS))
@@ -251,19 +253,23 @@ class Statistics:
         """Insert the roll-ups of the given changes inside; then nothing is owed.
 
         Where the block raises, nobody knows what was inserted: the namespaces are forgotten, their
-        changes are no longer owed, and their roll-ups need a rebuild.
+        changes are no longer owed, and their roll-ups need a rebuild. The block must read none of them,
+        since a read waits for its end.
         """
         keys = set(self._owed)
         with self._held(keys):
+            self._being_paid = keys
             try:
                 yield tuple(delta for key in keys for delta in self._owed[key])
             finally:
                 self.waive(keys)
+                self._being_paid = set()
 
     def waive(self, keys: Iterable[tuple[str, str]]) -> None:
         """Nothing is owed for these namespaces any more."""
         for key in keys:
             self._owed.pop(key, None)
+        self._payments += 1
 
     def forget(self, keys: Iterable[tuple[str, str]] | None = None) -> None:
         """Drop namespaces, given as (org, namespace), or all; the next search reads them again."""
@@ -300,9 +306,10 @@ class Statistics:
             most = self._whole_vocabulary
             # 'break' ends the count of a large vocabulary as soon as it is known to be one.
             settings = {"max_rows_to_group_by": most + 1, "group_by_overflow_mode": "break"}
-            kept.fill(self._store.query(_LOAD.bind(scope, {"most": most + 1}, settings=settings), deadline), most)
-            for owed in self._owed.get(key, ()):
-                kept.add(owed)
+            found, owed = self._read(_LOAD.bind(scope, {"most": most + 1}, settings=settings), scope, locked, deadline)
+            kept.fill(found, most)
+            for delta in owed:
+                kept.add(delta)
             kept.version = next(self._versions)
             if locked:
                 self._keep(key, kept)
@@ -316,16 +323,34 @@ class Statistics:
         with self._locked(kept.scope, deadline) as locked:
             statement = _TOKENS.bind(kept.scope, {"plane": plane, "tokens": missing})
             found = dict.fromkeys(missing, 0)
-            for token, first, second in self._store.query(statement, deadline).rows():
+            stored, owed = self._read(statement, kept.scope, locked, deadline)
+            for token, first, second in stored.rows():
                 found[str(token)] = cast(int, first if plane == FACT else second)
-            for owed in self._owed.get((kept.scope.org, kept.scope.namespace), ()):
-                if owed.plane == plane:
-                    counts = owed.df if plane == FACT else owed.cf
+            for delta in owed:
+                if delta.plane == plane:
+                    counts = delta.df if plane == FACT else delta.cf
                     found.update({token: number + counts.get(token, 0) for token, number in found.items()})
             if locked:
                 known.update(found)
                 self._weigh(kept)
         return {token: found[token] if token in found else known.get(token, 0) for token in tokens}
+
+    def _read(
+        self, statement: Statement, scope: Scope, locked: bool, deadline: Deadline | None
+    ) -> tuple[Columns, tuple[CommitDelta, ...]]:
+        """What is stored and what is owed beside it; no change is in both, and none in neither."""
+        key = (scope.org, scope.namespace)
+        while True:
+            payments = self._payments
+            if locked or key not in self._being_paid:
+                found = self._store.query(statement, deadline)
+                owed = self._owed.get(key, ())
+                if locked or (key not in self._being_paid and payments == self._payments):
+                    return found, owed
+            if deadline:
+                deadline.check()
+            with self._locked(scope, deadline):
+                pass  # whoever pays holds it until the end
 
     @contextmanager
     def _locked(self, scope: Scope, deadline: Deadline | None) -> Generator[bool]:

@@ -17,6 +17,7 @@ from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.statistics import (
     EMBED,
     FACT,
+    LONGEST_LOCK_WAIT_S,
     TOKENS_OF_AN_EMPTY_NAMESPACE,
     CommitDelta,
     Statistics,
@@ -331,6 +332,57 @@ def test_a_payment_that_fails_is_owed_no_more_and_what_was_kept_is_read_again(
     assert statistics.namespace(org, NAMESPACE).documents == 0
     with statistics.paying() as owed:
         assert owed == ()
+
+
+@contextmanager
+def slow_payment(store: EmbeddedStore, statistics: Statistics) -> Iterator[threading.Event]:
+    """A payment whose roll-ups are in, and which ends when the event is set, at the latest with the block."""
+    paid, go = threading.Event(), threading.Event()
+
+    def pay_slowly() -> None:
+        with statistics.paying() as owed:
+            for insert in roll_ups(owed):
+                store.insert(insert)
+            paid.set()
+            assert go.wait(30)
+
+    with ThreadPoolExecutor(1) as threads:
+        paying = threads.submit(pay_slowly)
+        try:
+            assert paid.wait(30)
+            yield go
+        finally:
+            go.set()
+        paying.result(30)
+
+
+@pytest.mark.parametrize("whole_vocabulary", [50_000, 1])
+def test_a_read_during_a_payment_counts_what_is_paid_once(
+    store: EmbeddedStore, org: str, whole_vocabulary: int
+) -> None:
+    statistics = Statistics(store, whole_vocabulary=whole_vocabulary)
+    write(store, statistics, fact(org, "red fox", "hen"))
+    statistics.owe([fact(org, "red cow"), fact(org, "hen").negated()])
+
+    def read() -> tuple[int, Mapping[str, int]]:
+        seen = statistics.namespace(org, NAMESPACE, Deadline(60.0))
+        return seen.documents, seen.document_frequencies(["red", "hen"])
+
+    with ThreadPoolExecutor(1) as threads, slow_payment(store, statistics) as go:
+        reading = threads.submit(read)
+        with pytest.raises(TimeoutError):
+            reading.result(2 * LONGEST_LOCK_WAIT_S)
+        go.set()
+        assert reading.result(30) == (2, {"red": 2, "hen": 0})
+    assert read() == (2, {"red": 2, "hen": 0})
+
+
+def test_a_read_waits_for_a_payment_no_longer_than_it_may(
+    store: EmbeddedStore, statistics: Statistics, org: str
+) -> None:
+    statistics.owe([fact(org, "red")])
+    with slow_payment(store, statistics), pytest.raises(DeadlineExceeded):
+        statistics.namespace(org, NAMESPACE, Deadline(LONGEST_LOCK_WAIT_S / 4))
 
 
 def test_what_is_waived_is_not_owed(statistics: Statistics, org: str) -> None:
