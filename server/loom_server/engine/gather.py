@@ -6,33 +6,23 @@ reason code. Only a caller that went away, or a search whose every leg failed, i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
+from functools import partial
 from time import perf_counter
-from typing import TypeVar
 
 from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, SearchFailed
 from loom_server.legs.base import Leg, LegContext
 from loom_server.legs.registry import LEGS
 from loom_server.model.candidate import LegResult
 from loom_server.model.plan import LegPlan
-
-T = TypeVar("T")
-
-
-def side_by_side(executor: Executor, steps: Sequence[Callable[[], T]]) -> list[T]:
-    """Run the steps at the same time and wait for all; the last one runs in this thread."""
-    if not steps:
-        return []
-    others = [executor.submit(step) for step in steps[:-1]]
-    last = steps[-1]()
-    return [*(other.result() for other in others), last]
+from loom_server.store.together import together
 
 
 def gather(context: LegContext, executor: Executor, legs: Sequence[Leg] = LEGS) -> tuple[LegResult, ...]:
     """The results of every planned leg, in the plan's order."""
     planned = [(leg, plans) for leg in legs if (plans := _planned(leg, context))]
-    answers = side_by_side(executor, [lambda leg=leg, plans=plans: _run(leg, context, plans) for leg, plans in planned])
+    answers = together(executor, [partial(_run, leg, context, plans) for leg, plans in planned])
     results = {result.leg: result for answer in answers for result in answer}
     if context.deadline.cancelled:
         raise Cancelled("The caller went away before the answer was ready.")

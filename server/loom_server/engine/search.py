@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from loom_server.embed.base import Embedder
-from loom_server.engine.gather import gather, side_by_side
+from loom_server.engine.gather import gather
 from loom_server.engine.recorder import CountedStore, Trace
 from loom_server.engine.rows import cosines, hydrate, stale_vectors
 from loom_server.engine.understand import understand
@@ -39,6 +39,7 @@ from loom_server.rank.window import shape_window
 from loom_server.store.kept import KeptRows
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Store
+from loom_server.store.together import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def complete(
         if vector is not None:
             found = cosines(store, scope, missing, vector.tobytes().hex(), context.model, deadline)
 
-    side_by_side(searcher.executor, [read_cosines, read_rows] if missing else [read_rows])
+    together(searcher.executor, [read_cosines, read_rows] if missing else [read_rows])
     committed = (candidate for candidate in pool if candidate.id in memories)
     return tuple(_with_similarity(candidate, found) for candidate in committed), memories
 
