@@ -3,6 +3,7 @@
     module    at most 400 lines, a docstring, no name that says nothing
     function  at most 60 lines and 7 parameters (`self` and `cls` apart); median over the product at most 12 lines
     except    a handler of everything either ends by raising again, or `BROAD` gives its reason
+    scope     a statement is made by a template, which cannot leave out the scope, or `UNSCOPED` gives its reason
     words     no marker of unfinished work
 
 Lines of a function count from its `def` to its end, docstring included. Nested functions count by themselves and as
@@ -36,6 +37,18 @@ BROAD = {
     "server/loom_server/api/edge.py": "the process edge: an unknown error of a door leaves as the one error shape",
     "server/loom_server/api/startup.py": "the start runs behind the listener; what ended it is told to every caller",
     "server/loom_server/cli/command.py": "the process edge: an unknown error leaves as an exit code",
+}
+
+UNSCOPED = {
+    "server/loom_server/store/statement.py": "makes statements, each under its scope",
+    "server/loom_server/store/named.py": "makes statements over rows that carry their org and namespace",
+    "server/loom_server/store/migrate.py": "creates the tables",
+    "server/loom_server/store/embedded.py": "asks the engine for its columns",
+    "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
+    "server/loom_server/ingest/memory.py": "the highest row id, above which new ones begin",
+    "server/loom_server/keep/evidence.py": "what a crash left is looked for in every tenant",
+    "server/loom_server/keep/terms.py": "a sample of every tenant's terms is made again",
+    "server/loom_server/cli/checks.py": "the doctor looks at every tenant",
 }
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -80,6 +93,13 @@ def broad_excepts(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
 
 
+def bare_statements(tree: ast.AST) -> Iterator[int]:
+    """Lines on which a `Statement` is made without a template."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "Statement":
+            yield node.lineno
+
+
 def module_breaches(path: Path, text: str, tree: ast.Module) -> Iterator[str]:
     """Breaches of a module as a whole. `path` is relative to the root."""
     lines = text.count("\n")
@@ -92,6 +112,12 @@ def module_breaches(path: Path, text: str, tree: ast.Module) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), start=1):
         if found := UNFINISHED.search(line):
             yield f"{path}:{number}: {found[0]}"
+
+
+def scope_breaches(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Statements that no template has put under a scope."""
+    if path.as_posix() not in UNSCOPED:
+        yield from (f"{path}:{line}: a statement that UNSCOPED gives no reason for" for line in bare_statements(tree))
 
 
 def function_breaches(path: Path, tree: ast.Module) -> Iterator[str]:
@@ -114,7 +140,7 @@ def breaches(root: Path) -> list[str]:
         text = file.read_text(encoding="utf-8")
         tree = ast.parse(text)
         path = file.relative_to(root)
-        found += [*module_breaches(path, text, tree), *function_breaches(path, tree)]
+        found += [*module_breaches(path, text, tree), *scope_breaches(path, tree), *function_breaches(path, tree)]
         lengths += [length(function) for function in functions(tree)]
     if lengths and median(lengths) > MEDIAN_LINES:
         found.append(f"the median function has {median(lengths)} lines, more than {MEDIAN_LINES}")

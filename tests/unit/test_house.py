@@ -33,6 +33,12 @@ def test_every_reason_for_a_broad_except_is_still_needed() -> None:
         assert list(house_rules.broad_excepts(house_rules.ast.parse(source))), name
 
 
+def test_every_reason_for_a_statement_without_a_template_is_still_needed() -> None:
+    for name in house_rules.UNSCOPED:
+        source = (house_rules.ROOT / name).read_text(encoding="utf-8")
+        assert list(house_rules.bare_statements(house_rules.ast.parse(source))), name
+
+
 @pytest.mark.parametrize(
     ("name", "text", "breach"),
     [
@@ -45,6 +51,7 @@ def test_every_reason_for_a_broad_except_is_still_needed() -> None:
         ("caught.py", BROAD_EXCEPT.format("Exception"), "a broad except"),
         ("caught.py", BROAD_EXCEPT.format("(ValueError, BaseException)"), "a broad except"),
         ("caught.py", BROAD_EXCEPT.replace(" {}", ""), "a broad except"),
+        ("free.py", '"""A module."""\nx = Statement("all", "SELECT 1")\n', "2: a statement that UNSCOPED"),
     ],
 )
 def test_a_breach_is_named_with_its_place(tmp_path: Path, name: str, text: str, breach: str) -> None:
