@@ -47,7 +47,7 @@ class Content(Request):
     source_trace: OptionalLabel = Field(default="", description="Where it was found: a trace, a file, a message.")
     source_resource_id: OptionalLabel = Field(default="", description="The resource that it was made from.")
     sensitivity: Sensitivity = Field(default="none", description="How sensitive the value is.")
-    ttl_seconds: Seconds | None = Field(default=None, description="Seconds from now until no search shows it any more.")
+    ttl_seconds: Seconds | None = Field(default=None, description="Seconds from now until it is not found any more.")
     valid_at: Moment | None = Field(default=None, description="Since when it is true.")
     valid_to: Moment | None = Field(default=None, description="Until when it is true.")
     if_match_sha256: Sha256 | None = Field(default=None, description="Write only where the stored value has this hash.")

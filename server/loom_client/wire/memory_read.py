@@ -50,7 +50,7 @@ class StoredMemory(Answer):
     created_at: Moment = Field(description="When this version was written.")
     valid_at: Moment | None = Field(description="Since when it is true.")
     valid_to: Moment | None = Field(description="Until when it is true.")
-    expires_at: Moment | None = Field(description="From when on no search shows it.")
+    expires_at: Moment | None = Field(description="From when on it is not found any more.")
     superseded_by: str | None = Field(description="The id of the version that took its place.")
     superseded_at: Moment | None = Field(description="When that was.")
 
@@ -98,7 +98,7 @@ class MemoryGetResponse(Answer):
     created_at: Moment | None = Field(default=None, description="When this version was written.")
     valid_at: Moment | None = Field(default=None, description="Since when it is true.")
     valid_to: Moment | None = Field(default=None, description="Until when it is true.")
-    expires_at: Moment | None = Field(default=None, description="From when on no search shows it.")
+    expires_at: Moment | None = Field(default=None, description="From when on it is not found any more.")
     superseded_by: str | None = Field(default=None, description="The id of the version that took its place.")
     superseded_at: Moment | None = Field(default=None, description="When that was.")
 

@@ -1,13 +1,13 @@
 """Reading memories by key: the newest version, a page of keys, a key's history.
 
-The newest version of a key decides: where it is a tombstone, the key is gone, whatever
-stands below it. A page is a keyset page: it continues after the last key it served, so
-rows written meanwhile neither repeat nor hide others.
+The newest version of a key decides: where it is a tombstone, or its time to live is over, the
+key is gone, whatever stands below it. A page is a keyset page: it continues after the last key
+it served, so rows written meanwhile neither repeat nor hide others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -46,6 +46,7 @@ _LIST = Template(
 SELECT {COLUMNS}
 FROM loom.memory
 WHERE /*scope*/ AND startsWith(memory_key, {{prefix:String}}) AND status IN {{statuses:Array(String)}} AND /*filters*/
+    AND (expires_at IS NULL OR expires_at > {{moment:DateTime64(3, 'UTC')}})
     AND (memory_key, agent, user_id, session_id, version)
         > ({{after_key:String}}, {{after_agent:String}}, {{after_user:String}}, {{after_session:String}},
            {{after_version:UInt32}})
@@ -60,21 +61,27 @@ _COUNT = Template(
 SELECT count() AS total
 FROM loom.memory
 WHERE /*scope*/ AND startsWith(memory_key, {prefix:String}) AND status IN {statuses:Array(String)} AND /*filters*/
+    AND (expires_at IS NULL OR expires_at > {moment:DateTime64(3, 'UTC')})
 """,
 )
 
 START = ("", "", "", "", 0)
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_FUTURE = datetime(2200, 1, 1, tzinfo=UTC)
 Place = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a page of `memory.list` asks for; `after` is the place of the row before it."""
+    """What a page of `memory.list` asks for; `after` is the place of the row before it.
+
+    Rows whose time to live is over at `moment` are left out; by default none is.
+    """
 
     prefix: str = ""
     filters: Filters = Filters()
     include_superseded: bool = False
+    moment: datetime = LONG_AGO
     after: Place = START
     limit: int = 100
 
@@ -86,6 +93,7 @@ class Listing:
         return {
             "prefix": self.prefix,
             "statuses": statuses,
+            "moment": self.moment,
             "after_key": key,
             "after_agent": agent,
             "after_user": user,
@@ -98,10 +106,15 @@ class Listing:
 def by_key(
     store: Store, scope: Scope, memory_key: str, deadline: Deadline, as_of: datetime | None = None
 ) -> tuple[Memory, ...]:
-    """The newest version of the key under each writer that holds it; tombstones left out."""
+    """The newest version of the key under each writer that holds it, expired or not; tombstones left out."""
     parameters = {"memory_key": memory_key, "as_of": as_of or FAR_FUTURE}
     found = memories(store.query(_BY_KEY.bind(scope, parameters), deadline))
     return tuple(memory for memory in found if memory.status != "tombstoned")
+
+
+def unexpired(found: Iterable[Memory], moment: datetime) -> tuple[Memory, ...]:
+    """Those of the memories whose time to live is not over at the moment."""
+    return tuple(memory for memory in found if memory.expires_at is None or memory.expires_at > moment)
 
 
 def history(store: Store, scope: Scope, memory_key: str, limit: int, deadline: Deadline) -> tuple[Memory, ...]:
@@ -118,7 +131,7 @@ def page(store: Store, scope: Scope, listing: Listing, deadline: Deadline) -> tu
 
 def count(store: Store, scope: Scope, listing: Listing, deadline: Deadline) -> int:
     """How many rows all pages of the listing hold."""
-    parameters = {name: listing.parameters[name] for name in ("prefix", "statuses")}
+    parameters = {name: listing.parameters[name] for name in ("prefix", "statuses", "moment")}
     found = store.query(_COUNT.bind(scope, parameters, filters=listing.filters), deadline)
     return int(str(found.column("total")[0]))
 

@@ -20,7 +20,8 @@ class Reads(Tenants):
     def get(self, request: wire.MemoryGetRequest, deadline: Deadline) -> wire.MemoryGetResponse:
         """The newest version of a key, or `found: false`."""
         scope = intake.scope_of(request)
-        found = browse.by_key(self.searcher.store, scope, request.memory_key, deadline, request.as_of)
+        held = browse.by_key(self.searcher.store, scope, request.memory_key, deadline, request.as_of)
+        found = browse.unexpired(held, request.as_of or self.searcher.clock.now())
         if not found:
             return wire.MemoryGetResponse(found=False)
         newest = max(found, key=lambda memory: memory.id)
@@ -51,6 +52,7 @@ class Reads(Tenants):
             prefix=request.prefix,
             filters=intake.list_filters(request),
             include_superseded=request.include_superseded,
+            moment=self.searcher.clock.now(),
             after=cursors.read(request) if request.cursor is not None else browse.START,
             limit=request.limit + 1,
         )

@@ -65,7 +65,7 @@ class Writes(Tenants):
 
     def delete(self, request: wire.MemoryDeleteRequest, deadline: Deadline) -> wire.MemoryDeleteResponse:
         """Close a live key with a tombstone; a key that is not there is no error."""
-        memory = self._one_live(request, request.memory_key, deadline)
+        memory = _only(self._holders(request, deadline))
         outcome = None if memory is None else self.writer.delete((memory.key,), deadline)[0]
         if outcome is None or isinstance(outcome, NotFound):
             return wire.MemoryDeleteResponse(found=False, tombstoned=False, memory_key=request.memory_key)
@@ -81,7 +81,7 @@ class Writes(Tenants):
 
     def _changed(self, request: wire.MemoryUpdateRequest, deadline: Deadline) -> WriteOutcome | None:
         for attempt in range(UPDATE_TRIES):
-            memory = self._one_live(request, request.memory_key, deadline)
+            memory = _only(browse.unexpired(self._holders(request, deadline), self.searcher.clock.now()))
             if memory is None:
                 return None
             draft = intake.changed(memory, request)
@@ -108,15 +108,11 @@ class Writes(Tenants):
             for place, draft in enumerate(drafts)
         )
 
-    def _one_live(self, request: wire.Reader, memory_key: str, deadline: Deadline) -> Memory | None:
-        """The one live row of the key; several writers of it are a conflict that names them."""
-        found = browse.by_key(self.searcher.store, intake.scope_of(request), memory_key, deadline)
-        if len(found) > 1:
-            raise Conflict(
-                f"memory_key: {len(found)} writers hold this key; name one by agent, user_id or session_id.",
-                errors=tuple(sorted(map(_writer, found), key=attrgetter("message"))),
-            )
-        return found[0] if found else None
+    def _holders(
+        self, request: wire.MemoryUpdateRequest | wire.MemoryDeleteRequest, deadline: Deadline
+    ) -> tuple[Memory, ...]:
+        """The key's newest row of each writer who has one."""
+        return browse.by_key(self.searcher.store, intake.scope_of(request), request.memory_key, deadline)
 
     def _too_large(self, value: str) -> TooLarge | None:
         most = self.settings.max_value_bytes
@@ -131,6 +127,16 @@ class Writes(Tenants):
         with self.turnstile.passing((request.org, request.namespace), deadline):
             language = self.preferences(request.org, request.namespace, deadline).language
             return self.writer.write(drafts, deadline, language)
+
+
+def _only(held: Sequence[Memory]) -> Memory | None:
+    """The one row of a key; several writers of it are a conflict that names them."""
+    if len(held) > 1:
+        raise Conflict(
+            f"memory_key: {len(held)} writers hold this key; name one by agent, user_id or session_id.",
+            errors=tuple(sorted(map(_writer, held), key=attrgetter("message"))),
+        )
+    return held[0] if held else None
 
 
 def _answer(draft: Draft, outcome: WriteOutcome | LoomError) -> wire.MemorySetResponse | LoomError:
