@@ -80,6 +80,20 @@ def test_the_request_id_of_the_caller_goes_in_and_out(client: TestClient, org: s
     assert answer.json()["request_id"] == "trace.1_a-B"
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_a_refused_item_names_the_request_and_has_every_member(client: TestClient, org: str, door: str) -> None:
+    items = [{"memory_key": "a", "value": 1, "if_match_sha256": "0" * 64}, {"memory_key": "b", "value": 2}]
+    body: Any = {"org": org, "items": items}
+    path = "/v1/memory.set_many"
+    if door == "rpc":
+        path, body = "/rpc", {"jsonrpc": "2.0", "id": 1, "method": "memory.set_many", "params": body}
+    answer = client.post(path, json=body, headers={"X-Request-ID": "trace-1"}).json()
+    refused, written = answer.get("result", answer)["results"]
+    assert set(refused["error"]) == DETAIL
+    assert (refused["error"]["code"], refused["error"]["request_id"]) == ("conflict", "trace-1")
+    assert written["version"] == 1
+
+
 @pytest.mark.parametrize("given", ["", "a" * 65, "a b", "a/b", "é".encode("latin-1")])
 def test_a_request_id_of_another_form_is_replaced(client: TestClient, given: Any) -> None:
     made = client.get("/health/live", headers={"X-Request-ID": given}).headers["X-Request-ID"]

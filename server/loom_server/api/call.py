@@ -42,6 +42,16 @@ def unknown_operation(name: str) -> UnknownOperation:
     return UnknownOperation(f"No operation is called '{name[:100]}'; ops.capabilities lists them.")
 
 
+def sign(answer: wire.Answer, request_id: str) -> None:
+    """Put the id of the request wherever an answer has a place for it."""
+    if isinstance(answer, wire.MemorySearchResponse):
+        answer.request_id = request_id
+    elif isinstance(answer, wire.MemorySetManyResponse):
+        for result in answer.results:
+            if isinstance(result, wire.MemoryRefused):
+                result.error.request_id = request_id
+
+
 class Attended:
     """One HTTP request: its id, and the deadlines that end when its client goes away."""
 
@@ -105,8 +115,7 @@ class Calls:
             deadline = request.deadline(operation.seconds(valid, self.settings))
             deadline.check()
             answer = operation.handler(services)(valid, deadline)
-            if isinstance(answer, wire.MemorySearchResponse):
-                answer.request_id = request.request_id
+            sign(answer, request.request_id)
             return answer.json_bytes()
         except LoomError:
             raise

@@ -1,4 +1,4 @@
-"""The one shape of an error, on HTTP and inside JSON-RPC."""
+"""An error as an answer of HTTP."""
 
 from __future__ import annotations
 
@@ -6,23 +6,11 @@ import math
 
 from starlette.responses import Response
 
-from loom_client.wire import FieldProblem, Problem, ProblemBody
+from loom_client.wire import ProblemBody
 from loom_server.errors import LoomError
+from loom_server.service.problems import problem
 
 JSON = "application/json"
-
-
-def problem(error: LoomError, request_id: str) -> Problem:
-    """What a caller is told of an error; every member is there."""
-    return Problem(
-        code=error.code,
-        message=error.message,
-        category=error.category,
-        retryable=error.retryable,
-        retry_after_s=error.retry_after_s,
-        errors=tuple(FieldProblem(path=one.path, message=one.message) for one in error.errors),
-        request_id=request_id,
-    )
 
 
 def problem_response(error: LoomError, request_id: str, headers: dict[str, str] | None = None) -> Response:

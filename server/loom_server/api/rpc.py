@@ -17,8 +17,9 @@ from starlette.responses import Response
 
 from loom_server.api.call import Attended, Calls
 from loom_server.api.limits import read_json
-from loom_server.api.problems import JSON, problem
+from loom_server.api.problems import JSON
 from loom_server.errors import InvalidJson, InvalidRequest, LoomError, UnknownOperation
+from loom_server.service.problems import problem
 
 _MEMBERS = frozenset({"jsonrpc", "method", "params", "id"})
 _RESERVED = "rpc."

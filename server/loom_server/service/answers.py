@@ -21,6 +21,7 @@ from loom_server.gate.floor import threshold_of
 from loom_server.model.candidate import LegResult, Ranked
 from loom_server.model.clock import memory_id_of
 from loom_server.model.memory import Memory
+from loom_server.service.problems import problem
 
 AGREEMENT_DEPTH = 10
 _SCORES = {
@@ -205,7 +206,7 @@ def _next(result: SearchResult) -> str:
 
 def refused(key: str, error: LoomError) -> wire.MemoryRefused:
     """The answer of an item that was not written."""
-    return wire.MemoryRefused(memory_key=key, status="refused", error=problem_of(error))
+    return wire.MemoryRefused(memory_key=key, status="refused", error=problem(error))
 
 
 def sum_up(results: Sequence[wire.MemorySetResponse | wire.MemoryRefused]) -> wire.MemorySetManyResponse:
@@ -215,16 +216,4 @@ def sum_up(results: Sequence[wire.MemorySetResponse | wire.MemoryRefused]) -> wi
     written = sum(1 for result in done if not result.noop and not result.dry_run)
     return wire.MemorySetManyResponse(
         results=tuple(results), written=written, unchanged=unchanged, refused=len(results) - len(done)
-    )
-
-
-def problem_of(error: LoomError) -> wire.Problem:
-    """The wire's shape of an error."""
-    return wire.Problem(
-        code=error.code,
-        message=error.message,
-        category=error.category,
-        retryable=error.retryable,
-        retry_after_s=error.retry_after_s,
-        errors=tuple(wire.FieldProblem(path=field.path, message=field.message) for field in error.errors),
     )
