@@ -20,6 +20,7 @@
       StoreError
         StoreUnavailable      store_unavailable  the engine cannot be reached or opened
           StoreLocked         store_locked       another process owns the data directory
+          SchemaUnfit         schema_unfit       the data is of a newer Loom, or its migrations have a hole
         StatementFailed       statement_failed   the engine refused a statement
         ResourceExhausted     resource_exhausted a statement passed its memory or row cap
       EmbedError              embed_error        the embedder failed or returned junk
@@ -154,6 +155,10 @@ class StoreUnavailable(StoreError):
 
 class StoreLocked(StoreUnavailable):
     code, retryable = "store_locked", False
+
+
+class SchemaUnfit(StoreUnavailable):
+    code, retryable = "schema_unfit", False
 
 
 class StatementFailed(StoreError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import loom_schema
 from loom_schema import Migration, MigrationDamaged
-from loom_server.errors import MigrationEdited, StoreUnavailable
+from loom_server.errors import MigrationEdited, SchemaUnfit
 from loom_server.store.store import Statement, Store
 
 
@@ -14,7 +14,7 @@ def migrate(store: Store, migrations: Sequence[Migration] | None = None) -> tupl
     """Apply what is pending; answers with the names of what was applied.
 
     Raises `MigrationEdited` for an applied migration whose text has changed, and
-    `StoreUnavailable` for data of a newer Loom or with a hole.
+    `SchemaUnfit` for data of a newer Loom or with a hole.
     """
 
     def execute(sql: str) -> None:
@@ -28,5 +28,5 @@ def migrate(store: Store, migrations: Sequence[Migration] | None = None) -> tupl
     except MigrationDamaged as error:
         raise MigrationEdited(str(error)) from error
     except loom_schema.MigrationError as error:
-        raise StoreUnavailable(str(error)) from error
+        raise SchemaUnfit(str(error)) from error
     return tuple(migration.label for migration in done)

@@ -17,7 +17,7 @@ import loom_schema
 from loom_schema import Migration, MigrationDamaged, MigrationMissing, MigrationTooNew, load, pending, run
 from loom_schema.runner import applied
 from loom_schema.statements import split
-from loom_server.errors import MigrationEdited, StoreUnavailable
+from loom_server.errors import MigrationEdited, SchemaUnfit
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 from loom_server.store.store import Insert, Statement
@@ -209,8 +209,9 @@ def test_the_service_refuses_what_the_runner_refuses(
 ) -> None:
     newer = len(load()) + 1
     tampered(Migration(newer, "tampered", "SELECT 1"))
-    with pytest.raises(StoreUnavailable, match="newer Loom"):
+    with pytest.raises(SchemaUnfit, match="newer Loom") as refused:
         migrate(store)
+    assert not refused.value.retryable
     with pytest.raises(MigrationEdited, match="another text"):
         migrate(store, [*load(), Migration(newer, "tampered", "SELECT 2")])
     assert migrate(store, [*load(), Migration(newer, "tampered", "SELECT 1")]) == ()
