@@ -19,11 +19,11 @@ from starlette.types import Receive
 
 from loom_client import wire
 from loom_server.api.failures import internal_error, log_failure
-from loom_server.api.limits import check_nesting
 from loom_server.api.operations import OPERATIONS, Handlers, Operation
 from loom_server.api.refusal import refusal
 from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperation
 from loom_server.model.deadline import Deadline
+from loom_server.model.strict_json import check_nesting
 from loom_server.settings import Settings
 
 THREADS = 32

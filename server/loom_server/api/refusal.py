@@ -36,6 +36,7 @@ _SENTENCES: Mapping[str, str] = {
     "less_than_equal": "must be at most {le}",
     "too_short": "must hold at least {min_length}",
     "too_long": "must hold at most {max_length}",
+    "recursion_depth_exceeded": "is nested too deeply",
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
 }

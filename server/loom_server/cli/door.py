@@ -11,14 +11,17 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TypeVar, cast
 
+import orjson
 from pydantic import ValidationError
 
 from loom_client import wire
+from loom_server.api.limits import check_size
 from loom_server.api.operations import OPERATIONS
 from loom_server.api.refusal import refusal
-from loom_server.cli.remote import RemoteServices
+from loom_server.cli.remote import RemoteServices, body_of
 from loom_server.errors import StoreLocked
 from loom_server.model.deadline import Deadline
+from loom_server.model.strict_json import check_nesting
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
@@ -41,7 +44,10 @@ class LocalServices:
         self._settings = settings
 
     def call(self, name: str, request: wire.Request) -> wire.Answer:
-        """The answer of one operation, within its time."""
+        """The answer of one operation, within its time. Raises `TooLarge` where the server would."""
+        body = body_of(request)
+        check_size(len(body), self._settings.max_body_bytes)
+        check_nesting(orjson.loads(body), self._settings.max_nesting)
         operation = OPERATIONS[name]
         deadline = Deadline(operation.seconds(request, self._settings))
         return operation.handler(self._services)(request, deadline)

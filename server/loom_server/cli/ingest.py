@@ -15,7 +15,10 @@ from loom_server.cli.door import Door, open_door
 from loom_server.cli.screen import Screen
 from loom_server.ingest.files.entry import Owner
 from loom_server.ingest.files.load import Progress, Report, ingest_path
-from loom_server.ingest.files.row import Fault
+from loom_server.ingest.files.row import Bounds, Fault
+
+ABOVE_A_ROW = 2
+"""Levels of a body above its rows: the object, and the list of items in it."""
 
 MOST_TOLD = 20
 """Faults of one kind that are told one by one; `--json` has them all."""
@@ -30,7 +33,8 @@ def ingest(shell: Shell, paths: Paths) -> int:
     """Load files and folders; what cannot be read is named, and the rest goes on."""
     owner = Owner(**shell.identity)
     with open_door(shell.settings) as door:
-        reports = [load(path, door, owner, shell.screen) for path in paths]
+        bounds = Bounds(nesting=shell.settings.max_nesting - ABOVE_A_ROW)
+        reports = [load(path, door, owner, shell.screen, bounds) for path in paths]
     if shell.screen.as_json:
         shell.screen.data([_plain(path, report) for path, report in zip(paths, reports, strict=True)])
     for path, report in zip(paths, reports, strict=True):
@@ -40,14 +44,14 @@ def ingest(shell: Shell, paths: Paths) -> int:
     return FAILED if any(report.failed for report in reports) else DONE
 
 
-def load(path: Path, door: Door, owner: Owner, screen: Screen) -> Report:
+def load(path: Path, door: Door, owner: Owner, screen: Screen, bounds: Bounds | None = None) -> Report:
     """One path, with a bar."""
     with screen.progress(f"Loading {path.name or path}") as advance:
 
         def watch(progress: Progress) -> None:
             advance(progress.done / max(1, progress.total), progress.file)
 
-        return ingest_path(path, door, owner, watch)
+        return ingest_path(path, door, owner, watch, bounds)
 
 
 def summary(path: str, report: Report) -> str:

@@ -16,6 +16,7 @@ import typer
 from loom_client import wire
 from loom_server.cli.door import request_of
 from loom_server.errors import InvalidInput
+from loom_server.model.strict_json import load
 
 Query = Annotated[str, typer.Argument(help="The question, in your own words.")]
 Mode = Annotated[
@@ -67,6 +68,6 @@ def further_fields(given: Sequence[str]) -> dict[str, object]:
 
 def _value(text: str) -> object:
     try:
-        return orjson.loads(text)
+        return load(text)
     except orjson.JSONDecodeError:
         return text

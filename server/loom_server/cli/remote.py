@@ -20,6 +20,11 @@ TIMEOUT_S = 630.0
 """Longer than the longest deadline that a request may have."""
 
 
+def body_of(request: wire.Request) -> bytes:
+    """The request as it goes over the wire."""
+    return request.model_dump_json(exclude_unset=True).encode()
+
+
 class RemoteServices:
     """The operations of the service at `address`."""
 
@@ -29,7 +34,7 @@ class RemoteServices:
 
     def call(self, name: str, request: wire.Request) -> wire.Answer:
         """The answer of one operation. Raises the service's error, or `StoreUnavailable`."""
-        body = request.model_dump_json(exclude_unset=True).encode()
+        body = body_of(request)
         headers = {"Content-Type": "application/json"}
         posted = Request(f"{self.address}/v1/{name}", body, headers, method="POST")  # noqa: S310
         try:

@@ -13,6 +13,7 @@ from loom_server.cli.command import DONE, Shell
 from loom_server.cli.door import open_door, request_of
 from loom_server.cli.questions import Fields, further_fields
 from loom_server.errors import InvalidInput
+from loom_server.model.strict_json import load
 
 FROM_STDIN = "-"
 
@@ -38,7 +39,7 @@ def set_memory(
     given: dict[str, object] = {"memory_type": memory_type, "tags": tag}
     named = {name: one for name, one in given.items() if one}
     fields = {**shell.identity, **further_fields(field or ()), **named, "memory_key": key}
-    request = cast(wire.MemorySetRequest, request_of("memory.set", {**fields, "value": _value(value, parse)}))
+    request = cast(wire.MemorySetRequest, request_of("memory.set", {**fields, "value": value_of(value, parse)}))
     with open_door(shell.settings) as door:
         answer = door.set(request)
     if shell.screen.as_json:
@@ -47,12 +48,13 @@ def set_memory(
     return DONE
 
 
-def _value(text: str, parse: bool) -> object:
+def value_of(text: str, parse: bool) -> object:
+    """What is to be stored: the text itself, or the JSON that it holds; `-` is the text of stdin."""
     text = sys.stdin.read() if text == FROM_STDIN else text
     if not parse:
         return text
     try:
-        return orjson.loads(text)
+        return load(text)
     except orjson.JSONDecodeError as error:
         raise InvalidInput.field("value", f"is not JSON ({error.msg}); leave --parse out to store it as text") from None
 

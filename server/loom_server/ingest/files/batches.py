@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import orjson
-
 from loom_client.wire import MemoryRefused, MemorySetManyRequest, MemorySetManyResponse
 from loom_server.errors import InvalidInput
 from loom_server.ingest.files.door import MemoryDoor
@@ -18,7 +16,6 @@ from loom_server.ingest.files.row import Fault, Row
 
 BATCH_ROWS = 500
 BATCH_BYTES = 2_000_000
-ROW_BYTES = 500  # what a row takes on the wire beside its value
 
 
 @dataclass(slots=True)
@@ -47,7 +44,7 @@ class Batches:
 
     def add(self, row: Row, entry: Entry) -> None:
         """Take one entry; may write a batch."""
-        size = len(orjson.dumps(entry.value)) + ROW_BYTES
+        size = len(entry.model_dump_json(exclude_unset=True).encode())
         batch = self._open.setdefault((entry.org, entry.namespace), _Open())
         if batch.rows and (len(batch.rows) >= BATCH_ROWS or batch.size + size > BATCH_BYTES):
             self._write(entry.org, entry.namespace)

@@ -15,10 +15,12 @@ from typing import cast
 
 import orjson
 
+from loom_server.errors import InvalidJson
 from loom_server.ingest.files.decode import read_text
 from loom_server.ingest.files.moments import moment
 from loom_server.ingest.files.names import session_name
 from loom_server.ingest.files.row import Bounds, Fault, Row, SourceFile
+from loom_server.model.strict_json import load
 
 TURN_FIELDS = frozenset({"role", "content", "speaker", "timestamp"})
 CHAT_FIELDS = frozenset({"messages", "session_id"})
@@ -32,9 +34,12 @@ def read_chat(file: SourceFile, bounds: Bounds) -> Iterator[Row | Fault]:
         yield text
         return
     try:
-        parsed: object = orjson.loads(text)
+        parsed = load(text)
     except orjson.JSONDecodeError as error:
         yield Fault(file.name, str(error.lineno), f"not JSON: {error.msg} at column {error.colno}")
+        return
+    except InvalidJson as error:
+        yield Fault(file.name, "", error.message)
         return
     chat = _chat(parsed, file)
     if isinstance(chat, Fault):

@@ -11,8 +11,10 @@ from typing import BinaryIO, cast
 
 import orjson
 
+from loom_server.errors import InvalidJson, TooLarge
 from loom_server.ingest.files.decode import EMPTY, decode
 from loom_server.ingest.files.row import Bounds, Fault, Row, SourceFile
+from loom_server.model.strict_json import check_nesting, load
 
 
 def read_memories(file: SourceFile, bounds: Bounds) -> Iterator[Row | Fault]:
@@ -37,7 +39,7 @@ def _lines(stream: BinaryIO, file: SourceFile, bounds: Bounds) -> Iterator[Row |
             yield Fault(file.name, str(number), f"longer than {bounds.line_bytes:,} bytes")
         elif line.strip():
             seen = True
-            yield _row(line, file, number, offset)
+            yield _row(line, file, (number, offset), bounds)
     if not seen:
         yield Fault(file.name, "", EMPTY, "skipped")
 
@@ -51,14 +53,20 @@ def _skip_line(stream: BinaryIO, bounds: Bounds) -> int:
     return skipped
 
 
-def _row(line: bytes, file: SourceFile, number: int, offset: int) -> Row | Fault:
+def _row(line: bytes, file: SourceFile, place: tuple[int, int], bounds: Bounds) -> Row | Fault:
+    number, offset = place
     text = decode(line, file.name)
     if isinstance(text, Fault):
         return Fault(file.name, str(number), text.reason)
     try:
-        value: object = orjson.loads(text)
+        value = load(text)
+        check_nesting(value, bounds.nesting)
     except orjson.JSONDecodeError as error:
         return Fault(file.name, str(number), f"not JSON: {error.msg} at column {error.colno}")
+    except TooLarge:
+        return Fault(file.name, str(number), f"nested deeper than {bounds.nesting} levels")
+    except InvalidJson as error:
+        return Fault(file.name, str(number), error.message)
     if not isinstance(value, dict):
         return Fault(file.name, str(number), "a memory is an object of memory.set fields")
     return Row(file.name, str(number), cast("dict[str, object]", value), offset)

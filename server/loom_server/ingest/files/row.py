@@ -63,7 +63,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Largest file that is read whole, and longest line of a JSONL file, in bytes."""
+    """Largest file that is read whole, and longest line of a JSONL file, in bytes; how deep a row may be nested."""
 
     file_bytes: int = 20_000_000
     line_bytes: int = 4_000_000
+    nesting: int = 30

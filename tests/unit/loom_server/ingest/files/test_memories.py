@@ -31,6 +31,20 @@ def test_a_broken_line_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert isinstance(found[3], Row)
 
 
+def test_a_line_that_would_not_be_kept_as_it_is_costs_itself_alone(tmp_path: Path) -> None:
+    good = b'{"memory_key":"a","value":[[1]]}'
+    found = items(
+        tmp_path / "m.jsonl",
+        b"\n".join([b'{"value":18446744073709551616}', b'{"value":[[[]]]}', good]),
+        Bounds(nesting=3),
+    )
+    assert [str(fault) for fault in found[:2]] == [
+        "m.jsonl:1: The whole number 18446744073709551616 has more than 64 bits; send it as text.",
+        "m.jsonl:2: nested deeper than 3 levels",
+    ]
+    assert isinstance(found[2], Row)
+
+
 def test_a_line_without_end_costs_itself_alone(tmp_path: Path) -> None:
     good = b'{"memory_key":"a","value":1}\n'
     found = items(tmp_path / "m.jsonl", b"x" * 1000 + b"\n" + good, Bounds(line_bytes=100))
