@@ -9,12 +9,14 @@ from __future__ import annotations
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from loom_server.errors import Cancelled, InvalidInput, InvalidJson, TooLarge, UnsupportedMedia
+from loom_server.errors import Cancelled, InvalidInput, InvalidJson, NotSupported, TooLarge, UnsupportedMedia
 from loom_server.model import strict_json
+
+IDEMPOTENCY = "Idempotency-Key"
 
 
 async def read_json(request: Request, most_bytes: int) -> object:
-    """The body as JSON. Raises `UnsupportedMedia`, `TooLarge`, `InvalidJson`, `Cancelled`."""
+    """The body as JSON. Raises `UnsupportedMedia`, `NotSupported`, `TooLarge`, `InvalidJson`, `Cancelled`."""
     _check_headers(request)
     body = await _read_body(request, most_bytes)
     try:
@@ -37,6 +39,9 @@ def _check_headers(request: Request) -> None:
         raise UnsupportedMedia("Send JSON in UTF-8, with the header Content-Type: application/json.")
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedMedia("Send the body as it is, without Content-Encoding.")
+    if IDEMPOTENCY in request.headers:
+        mend = "leave it out: a value that is written again changes nothing, and if_match_sha256 guards a change"
+        raise NotSupported.field(IDEMPOTENCY, f"is a header that is not built yet; {mend}")
 
 
 async def _read_body(request: Request, most: int) -> bytes:
