@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from pydantic import ValidationError
@@ -27,6 +28,7 @@ from loom_server.settings import Settings
 
 DONE, FAILED, MISUSED, ABSTAINED = 0, 1, 2, 3
 INTERRUPTED = 130
+_HALF = re.compile("[\ud800-\udfff]")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, for programs.")]
 DataDir = Annotated[
@@ -87,7 +89,12 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
         data_dir = given.pop("data_dir")
         identity = {name: given.pop(name) for name in _IDENTITY if name in shared}
         told = {name: value for name, value in identity.items() if value is not None}
-        code = _guarded(screen, lambda: body(Shell(screen, settings_of(data_dir), told), **given))
+
+        def checked() -> int:
+            _check_text({**told, **given})
+            return body(Shell(screen, settings_of(data_dir), told), **given)
+
+        code = _guarded(screen, checked)
         raise typer.Exit(code)
 
     own = [one for name, one in inspect.signature(body, eval_str=True).parameters.items() if name != "shell"]
@@ -99,6 +106,15 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
     run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _check_text(given: Mapping[str, object]) -> None:
+    """Refuse arguments of bytes that are not UTF-8, which Python hands over as half characters."""
+    for name, value in given.items():
+        texts = cast("list[object]", value) if isinstance(value, list) else [value]
+        for text in texts:
+            if isinstance(text, str) and _HALF.search(text):
+                raise InvalidInput.field(name, "holds bytes that are not UTF-8; give it as UTF-8")
 
 
 def _guarded(screen: Screen, body: Callable[[], int]) -> int:

@@ -50,13 +50,20 @@ def set_memory(
 
 def value_of(text: str, parse: bool) -> object:
     """What is to be stored: the text itself, or the JSON that it holds; `-` is the text of stdin."""
-    text = sys.stdin.read() if text == FROM_STDIN else text
+    text = _stdin() if text == FROM_STDIN else text
     if not parse:
         return text
     try:
         return load(text)
     except orjson.JSONDecodeError as error:
         raise InvalidInput.field("value", f"is not JSON ({error.msg}); leave --parse out to store it as text") from None
+
+
+def _stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise InvalidInput.field("value", f"stdin is not UTF-8 (byte {error.start}); give it as UTF-8") from None
 
 
 def _told(answer: wire.MemorySetResponse) -> str:

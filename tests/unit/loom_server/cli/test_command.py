@@ -68,6 +68,15 @@ def test_errors_leave_as_a_sentence_and_an_exit_code(word: str, code: int, told:
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", told)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "name"), [(("\udcff",), "word"), (("caf\udce9",), "word"), (("hello", "-n", "\udcff"), "namespace")]
+)
+def test_bytes_that_are_not_utf_8_are_wrong_usage(arguments: tuple[str, ...], name: str) -> None:
+    result = run(*arguments, identity=True)
+    told = f"Error: {name}: holds bytes that are not UTF-8; give it as UTF-8\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", told)
+
+
 def test_an_unknown_error_leaves_no_traceback() -> None:
     result = run("broken")
     assert result.exit_code == 1
