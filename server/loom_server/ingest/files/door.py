@@ -1,4 +1,4 @@
-"""What loading needs of a service: four operations by their wire models.
+"""What loading needs of a service: three operations by their wire models.
 
 The services of this process and a client of another one both satisfy it.
 """
@@ -10,8 +10,6 @@ from typing import Protocol
 from loom_client.wire import (
     MemoryDeleteRequest,
     MemoryDeleteResponse,
-    MemoryGetRequest,
-    MemoryGetResponse,
     MemoryListRequest,
     MemoryListResponse,
     MemorySetManyRequest,
@@ -23,8 +21,6 @@ class MemoryDoor(Protocol):
     """Each call raises a `LoomError` when it fails as a whole."""
 
     def set_many(self, request: MemorySetManyRequest) -> MemorySetManyResponse: ...
-
-    def get(self, request: MemoryGetRequest) -> MemoryGetResponse: ...
 
     def list(self, request: MemoryListRequest) -> MemoryListResponse: ...
 

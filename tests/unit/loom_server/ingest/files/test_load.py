@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,43 @@ def test_a_chain_of_values_is_written_once_and_keeps_its_history(tmp_path: Path,
     assert counts(ingest_path(path, door, owner)) == (0, 3, 0)
     history = door.history(wire.MemoryHistoryRequest(org=owner.org, namespace=owner.namespace, memory_key="pool"))
     assert [version.value for version in history.versions] == [120, 80, 60]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"tags": ["swim"]}),
+        ({"tags": ["swim"]}, {}),
+        ({"confidence": 0.9}, {"confidence": 0.8}),
+        ({"metadata": {"lane": 1}}, {"metadata": {"lane": 2}}),
+        ({"valid_at": "2026-05-01"}, {"valid_at": "2026-05-02"}),
+    ],
+)
+def test_a_change_of_any_field_at_the_end_of_a_chain_is_loaded(
+    tmp_path: Path, door: Door, owner: Owner, before: Mapping[str, object], after: Mapping[str, object]
+) -> None:
+    first = {"memory_key": "pool", "value": 60}
+    last = {"memory_key": "pool", "value": 80}
+    path = tmp_path / "m.jsonl"
+    for fields in (before, after):
+        write_lines(path, first, {**last, **fields})
+        assert counts(ingest_path(path, door, owner)) == (2, 0, 0)
+        assert counts(ingest_path(path, door, owner)) == (0, 2, 0)
+    got = door.get(wire.MemoryGetRequest(org=owner.org, namespace=owner.namespace, memory_key="pool"))
+    assert (got.version, got.value) == (4, 80)
+    assert got.tags == (("swim",) if "tags" in after else ())
+
+
+def test_a_chain_whose_end_expects_the_value_before_it_is_written_once(
+    tmp_path: Path, door: Door, owner: Owner
+) -> None:
+    path = write_lines(
+        tmp_path / "m.jsonl",
+        {"memory_key": "pool", "value": 60},
+        {"memory_key": "pool", "value": 80, "if_match_sha256": sha256(b"60").hexdigest()},
+    )
+    assert counts(ingest_path(path, door, owner)) == (2, 0, 0)
+    assert counts(ingest_path(path, door, owner)) == (0, 2, 0)
 
 
 def test_a_chain_is_one_writers(tmp_path: Path, door: Door, owner: Owner) -> None:
