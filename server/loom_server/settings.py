@@ -31,6 +31,9 @@ class Settings(BaseSettings):
     embed_cache_size: int = Field(default=20_000, ge=0, description="Vectors kept in the process.")
     kept_rows: int = Field(default=20_000, ge=0, description="Rows kept in the process, as far as a search shows them.")
 
+    reads_at_once: int = Field(
+        default=0, ge=0, le=256, description="Reads that run side by side; 0 takes one more than there are processors."
+    )
     store_clients: int = Field(default=6, ge=2, le=64, description="Statements that run side by side.")
     statement_timeout_s: float = Field(
         default=30.0, gt=0, le=3600, description="Longest run of a statement without a deadline."

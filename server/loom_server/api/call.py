@@ -3,12 +3,15 @@
     parameters -> nesting -> validation -> deadline -> handler -> bytes
 
 All of it runs in a thread, so that a large body keeps no other call waiting, and ends in a
-`LoomError` or in the bytes of the answer. Time spent in waiting for a thread counts.
+`LoomError` or in the bytes of the answer. Reads take turns in the order of their arrival, a few
+at once: more would only share the processors, and each would end later. Time spent in waiting
+for a thread counts.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar, cast
@@ -26,8 +29,8 @@ from loom_server.model.deadline import Deadline
 from loom_server.model.strict_json import check_nesting
 from loom_server.settings import Settings
 
-THREADS = 32
-"""Calls that run side by side; further ones wait, and their time runs."""
+WRITES_AT_ONCE = 32
+"""Writes that run side by side: they wait for their group far more than they work."""
 
 STARTING_RETRY_S = 1.0
 
@@ -92,7 +95,8 @@ class Calls:
     def __init__(self, provider: Provider, settings: Settings) -> None:
         self.settings = settings
         self._provider = provider
-        self._limiter = CapacityLimiter(THREADS)
+        reads = settings.reads_at_once or (os.cpu_count() or 1) + 1
+        self._limiters = {"read": CapacityLimiter(reads), "write": CapacityLimiter(WRITES_AT_ONCE)}
 
     def services(self) -> Handlers:
         """The services. Raises `NotReady` while they start, and what stopped their start."""
@@ -106,8 +110,8 @@ class Calls:
         operation = OPERATIONS.get(name)
         if operation is None:
             raise unknown_operation(name)
-        services = self.services()
-        return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=self._limiter)
+        services, limiter = self.services(), self._limiters[operation.contract.access]
+        return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=limiter)
 
     def _run(self, operation: Operation, services: Handlers, parameters: object, request: Attended) -> bytes:
         try:
