@@ -62,6 +62,8 @@ def changed(memory: Memory, request: wire.MemoryUpdateRequest) -> Draft:
         changes |= {"value": json_text(value), "content": plain_text(value)}
     if "metadata" in changes:
         changes["metadata"] = json_text(cast(JsonValue, changes["metadata"]))
+    if "ttl_seconds" in changes:
+        changes["expires_at"] = None  # null takes the end away, and seconds set another
     for name in ("tags", "entities"):
         if name in changes:
             changes[name] = tuple(cast("list[str]", changes[name]))

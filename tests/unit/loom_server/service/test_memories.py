@@ -109,7 +109,10 @@ def test_an_update_moves_no_end_and_an_equal_one_is_nothing(space: Space) -> Non
     assert space.update("k", tags=["u"]).updated
     assert space.get("k").expires_at == ends
     assert space.update("k", ttl_seconds=10).updated
-    assert space.get("k").expires_at < ends
+    sooner = space.get("k").expires_at
+    assert sooner is not None and ends is not None and sooner < ends
+    assert space.update("k", ttl_seconds=None).updated
+    assert space.get("k").expires_at is None
 
 
 def test_an_update_of_what_is_not_there_says_so(space: Space) -> None:
