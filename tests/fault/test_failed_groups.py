@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
-from writing import HASH, FailingStore, SetClock, a_draft, settle, sound, write, writing
-
 from loom_server.errors import StoreUnavailable
 from loom_server.keep.sweep import sweep
 from loom_server.model.deadline import Deadline
 from loom_server.store.embedded import EmbeddedStore
+from writing import HASH, FailingStore, SetClock, a_draft, settle, sound, write, writing
 
 FAILED_TRY_S = 0.6
 PAST_THE_LAG_S = 3
