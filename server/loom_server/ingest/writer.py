@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from itertools import islice
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Protocol, TypeVar
 
 from loom_server.errors import Cancelled, DeadlineExceeded, NotReady
@@ -84,7 +84,9 @@ class GroupWriter:
         self._queue: deque[Ticket] = deque()
         self._rows = self._postings = 0
         self._served = 0
-        self._changed = Condition()
+        self._wanted = 1
+        lock = Lock()
+        self._arrived, self._room = Condition(lock), Condition(lock)
         self._closing = False
         self._failed: list[Judgement] = []
         self._retry_at = 0.0
@@ -110,9 +112,10 @@ class GroupWriter:
 
     def close(self) -> bool:
         """Write what waits, settle, refuse what comes, and end the thread; answers whether nothing is left to do."""
-        with self._changed:
+        with self._room:
             self._closing = True
-            self._changed.notify_all()
+            self._arrived.notify()
+            self._room.notify_all()
         self._thread.join()
         return not self._failed and self._ledger.due is None
 
@@ -120,15 +123,17 @@ class GroupWriter:
         deadline.check()
         unregister = deadline.on_cancel(self._wake)
         try:
-            with self._changed:
+            with self._room:
                 while not self._closing and not self._has_room(ticket):
-                    self._changed.wait(deadline.left())
+                    self._room.wait(deadline.left())
                     deadline.check()
                 if self._closing:
                     raise NotReady("The service is stopping; write again when it runs.")
                 self._queue.append(ticket)
                 self._count(ticket, 1)
-                self._changed.notify_all()
+                # Not for each: the writer's thread would take the interpreter from those who still prepare.
+                if len(self._queue) >= self._wanted:
+                    self._arrived.notify()
         finally:
             unregister()
 
@@ -143,8 +148,8 @@ class GroupWriter:
         self._postings += sign * ticket.postings
 
     def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
+        with self._room:
+            self._room.notify_all()
 
     def _run(self) -> None:
         while (tickets := self._take()) is not None:
@@ -163,14 +168,16 @@ class GroupWriter:
 
     def _take(self) -> list[Ticket] | None:
         """The next group, without those who no longer wait; empty when something is due, None at the end."""
-        with self._changed:
+        with self._arrived:
             company = len(self._queue) + self._served
             while not self._queue:
                 if self._closing:
                     return None
-                if not self._changed.wait(self._waiting_time()):
+                if not self._arrived.wait(self._waiting_time()):
                     return []
-            self._changed.wait_for(lambda: len(self._queue) >= company or self._closing, LINGER_S)
+            self._wanted = company
+            self._arrived.wait_for(lambda: len(self._queue) >= company or self._closing, LINGER_S)
+            self._wanted = 1
             taken = [self._pop()]
             rows, postings = len(taken[0].requests), taken[0].postings
             while taken[0].work is None and self._queue and self._queue[0].work is None:
@@ -179,7 +186,7 @@ class GroupWriter:
                     break
                 taken.append(self._pop())
             self._served = len(taken)
-            self._changed.notify_all()
+            self._room.notify_all()
         return [ticket for ticket in taken if ticket.answers.set_running_or_notify_cancel()]
 
     def _pop(self) -> Ticket:
