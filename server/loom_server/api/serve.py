@@ -46,7 +46,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ConfigError(
-            f"Cannot listen on {host} port {port}: {error.strerror}. Choose another LOOM_PORT."
+            f"Cannot listen on {host} port {port}: {error.strerror}."
+            " Stop what listens there, or choose another port with --port or LOOM_PORT."
         ) from error
     return listening
 

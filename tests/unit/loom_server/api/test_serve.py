@@ -32,7 +32,7 @@ def test_a_socket_says_that_it_is_tcp() -> None:
 def test_a_taken_port_is_named() -> None:
     with listen("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        with pytest.raises(ConfigError, match=f"port {port}: .*Choose another LOOM_PORT"):
+        with pytest.raises(ConfigError, match=f"port {port}: .*choose another port with --port or LOOM_PORT"):
             listen("127.0.0.1", port)
 
 
