@@ -70,7 +70,7 @@ def shown(folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_demo_shows_what_it_says(shown: subprocess.CompletedProcess[str]) -> None:
     assert shown.returncode == 0, shown.stderr
-    assert "Loaded team.jsonl: 1 files, 154 rows: 154 written" in shown.stderr
+    assert "Loaded team.jsonl: 1 file, 154 rows: 154 written" in shown.stderr
     assert shown.stdout.count("answered  ") == 3
     assert shown.stdout.count("abstained  below_threshold") == 1
     assert "\x1b" not in shown.stdout + shown.stderr

@@ -99,7 +99,7 @@ def _models(store: Store, embedder: Embedder) -> Check:
     other = [f"{org} ({model})" for org, model in rows if model != live]
     if other:
         return Check("embedding model", False, f"{live} serves, others hold {', '.join(other)}", MEND_MODEL)
-    return Check("embedding model", True, f"{live}, the model of all {len(rows)} orgs that hold vectors")
+    return Check("embedding model", True, f"{live}, the model of every org that holds vectors ({len(rows)})")
 
 
 def _applied(store: Store) -> set[object]:

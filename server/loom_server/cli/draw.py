@@ -10,10 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from loom_client import wire
+from loom_server.cli.screen import counted
 
 EXCERPT_CHARS = 160
 BAR_CELLS = 24
 PARAGRAPH = "¶"
+MARKS = {"t": "under the abstain threshold", "f": "under the floor"}
 
 
 def answer(response: wire.MemorySearchResponse) -> Iterator[RenderableType]:
@@ -21,6 +23,8 @@ def answer(response: wire.MemorySearchResponse) -> Iterator[RenderableType]:
     if response.results:
         yield hits_table(response.results)
     yield verdict(response)
+    if not response.results:
+        yield Text(response.next, style="dim")
     for failure in response.degraded:
         yield Text(f"degraded  {failure}", style="yellow")
 
@@ -35,12 +39,14 @@ def hits_table(hits: Sequence[wire.Hit]) -> Table:
     table.add_column("excerpt", ratio=1)
     if any(hit.legs for hit in hits):
         table.add_column("found by", max_width=24)
-    for rank, hit in enumerate(hits, start=1):
-        mark = "f" if hit.below_floor else "t" if hit.below_threshold else ""
+    marks = [_mark(hit) for hit in hits]
+    for rank, (hit, mark) in enumerate(zip(hits, marks, strict=True), start=1):
         found_by = [_legs(hit)] if hit.legs else []
         style = "dim" if mark else ""
         cells = (f"{rank}{mark}", hit.memory_key, f"{hit.similarity:.3f}", f"{hit.rank_score:.3f}", _excerpt(hit))
         table.add_row(*cells, *found_by, style=style)
+    told = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if mark in marks]
+    table.caption, table.caption_justify = ", ".join(told) or None, "left"
     return table
 
 
@@ -78,7 +84,7 @@ def stages_table(work: wire.RetrievalWork) -> Table:
     longest = max(work.ms.values(), default=0.0) or 1.0
     for stage, milliseconds in work.ms.items():
         table.add_row(stage, f"{milliseconds:.2f}", "█" * max(1, round(BAR_CELLS * milliseconds / longest)))
-    table.caption = f"{work.statements} statements, {work.rows} rows"
+    table.caption = f"{counted(work.statements, 'statement')}, {counted(work.rows, 'row')}"
     table.caption_justify = "left"
     return table
 
@@ -100,11 +106,15 @@ def _evidence(response: wire.MemorySearchResponse) -> str:
     agreement = response.route_agreement
     routes = "one route ran" if agreement is None else f"vector and lexical top tens agree by {agreement:.2f}"
     lines = (
-        f"{response.candidates_total} candidates, {response.below_floor} under the floor; {routes}.",
+        f"{counted(response.candidates_total, 'candidate')}, {response.below_floor} under the floor; {routes}.",
         response.calibration_explanation,
         response.next,
     )
     return "\n".join(line for line in lines if line)
+
+
+def _mark(hit: wire.Hit) -> str:
+    return "f" if hit.below_floor else "t" if hit.below_threshold else ""
 
 
 def _legs(hit: wire.Hit) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from loom_server.cli.command import DONE, FAILED, Shell
 from loom_server.cli.door import Door, open_door
-from loom_server.cli.screen import Screen
+from loom_server.cli.screen import Screen, counted
 from loom_server.ingest.files.entry import Owner
 from loom_server.ingest.files.load import Progress, Report, ingest_path
 from loom_server.ingest.files.row import Bounds, Fault
@@ -57,7 +57,7 @@ def load(path: Path, door: Door, owner: Owner, screen: Screen, bounds: Bounds | 
 def summary(path: str, report: Report) -> str:
     """What the run did, in a line."""
     return (
-        f"{path}: {report.files} files, {report.rows} rows: {report.written} written, "
+        f"{path}: {counted(report.files, 'file')}, {counted(report.rows, 'row')}: {report.written} written, "
         f"{report.unchanged} unchanged, {report.removed} removed; "
         f"{len(report.failed)} failed, {len(report.skipped)} skipped"
     )

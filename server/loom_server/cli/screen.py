@@ -6,6 +6,7 @@ stdout carries one JSON value and nothing else. Values are printed as they are, 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -72,8 +73,15 @@ class Screen:
             yield advance
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    # Under NO_COLOR rich drops the colours and keeps bold and dim, which are escapes too.
+    colours = None if os.environ.get("NO_COLOR") else "auto"
+    console = Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = PIPE_COLUMNS
     return console

@@ -196,6 +196,9 @@ def _agreement(legs: dict[str, LegResult]) -> float | None:
 
 
 def _next(result: SearchResult) -> str:
+    if not result.window.ranked and not result.query.documents:
+        scope = result.request.scope
+        return f"Check org '{scope.org}' and namespace '{scope.namespace}', or write a memory there first."
     if result.verdict.abstain:
         return "Tell that it is not known, or ask in other words; rows that are served are only the nearest."
     beyond = result.window.counts["window"]

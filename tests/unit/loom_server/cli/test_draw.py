@@ -60,6 +60,26 @@ def test_an_explanation_has_every_part(door: Door, org: str) -> None:
 def test_an_empty_namespace_is_drawn_without_tables(door: Door, org: str) -> None:
     response = door.search(wire.MemorySearchRequest(org=org, namespace="empty", query="anything", explain=True))
     assert "abstained  no_match" in drawn(*draw.explanation(response))
+    told = drawn(*draw.answer(response)).splitlines()
+    assert told[-1] == f"Check org '{org}' and namespace 'empty', or write a memory there first."
+
+
+def test_a_mark_is_told_below_the_table_only_where_a_row_bears_it(door: Door, org: str) -> None:
+    hit = ask(door, org, "When do deploys go out?").results[0]
+    rows = {
+        "f: under the floor": (True, True),
+        "t: under the abstain threshold": (False, True),
+    }
+    for told, (floor, threshold) in rows.items():
+        marked = hit.model_copy(update={"below_floor": floor, "below_threshold": threshold})
+        assert drawn(draw.hits_table([marked])).rstrip().splitlines()[-1].strip() == told
+    clear = hit.model_copy(update={"below_floor": False, "below_threshold": False})
+    assert "under the" not in drawn(draw.hits_table([clear]))
+
+
+def test_numbers_agree_with_their_nouns(door: Door, org: str) -> None:
+    work = ask(door, org, "deploys").retrieval_work.model_copy(update={"statements": 1, "rows": 2})
+    assert "1 statement, 2 rows" in drawn(draw.stages_table(work))
 
 
 def test_long_excerpts_are_cut(door: Door, org: str) -> None:
