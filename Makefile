@@ -32,8 +32,8 @@ demo: $(STAMP) ## Load a sample, search it with explanations, then serve (ONCE=1
 serve: $(STAMP) ## Serve on http://127.0.0.1:7777 from the data directory .loom
 	@$(BIN)/loom serve
 
-test: $(STAMP) ## Run the tests (ARGS="-k bm25" narrows them)
-	@$(BIN)/python -m pytest tests --ignore=tests/bench -n 2 --dist loadfile $(ARGS)
+test: $(STAMP) ## Run the tests (ARGS="-k bm25" or a path narrows them)
+	@$(BIN)/python -m pytest --ignore=tests/bench -n 2 --dist loadfile $(ARGS)
 
 lint: $(STAMP) ## Check style, format, floors and house rules
 	@$(BIN)/ruff check
