@@ -216,8 +216,8 @@ def main(directory: str, pledges: str, mode: str, *rest: str) -> None:
     if mode == "sweep":
         sweep(DeadlyStore(store, lambda name, number, occurrence, after: number == int(rest[0])), HASH)
         die()
-    if not store.was_clean:
-        sweep(store, HASH)
+    if not store.was_clean and sweep(store, HASH).whole:
+        store.settle()
     say("found", wrong=look(store, json.loads(Path(pledges).read_text())), clean=store.was_clean)
     if mode == "storm":
         storm(Hand(writer_over(store)))

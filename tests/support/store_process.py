@@ -91,6 +91,9 @@ def _obey(store: EmbeddedStore, word: str, argument: str) -> dict[str, object]:
             store.insert(_rows(int(argument)))
             columns = store.query(Statement("count", "SELECT sum(df) AS n FROM loom.token_df"))
             return {"rows": columns.column("n")[0]}
+        case "settle":
+            store.settle()
+            return {"settled": True}
         case "break":
             try:
                 store.command(Statement("broken", "UPDATE loom.token_df SET nothing = 1 WHERE org = 'o'"))

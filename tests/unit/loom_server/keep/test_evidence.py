@@ -86,7 +86,7 @@ def test_answers_come_in_pages_and_ids_in_passes(
     monkeypatch.setattr(evidence, "PAGE", 2)
     monkeypatch.setattr(evidence, "PASS_ROWS", 3)
     assert {row.id for row in found(evidence.orphans(store), org)} == ids
-    assert max(len(page) for page in evidence.orphans(store)) == 2
+    assert max(len(page) for page in evidence.orphans(store)) <= 2
 
 
 def test_stale_versions_come_in_pages(store: EmbeddedStore, org: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,4 +103,8 @@ def test_a_lock_left_by_a_killed_process_is_taken(tmp_path: Path) -> None:
             assert second.tell("fill 2") == {"rows": 7}
             second.close()
         with StoreProcess(tmp_path) as third:
-            assert third.opened == {"open": True}
+            assert third.opened == {"open": False}, "nobody has swept"
+            assert third.tell("settle") == {"settled": True}
+            third.close()
+        with StoreProcess(tmp_path) as fourth:
+            assert fourth.opened == {"open": True}
