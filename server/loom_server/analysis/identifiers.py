@@ -57,7 +57,8 @@ _LETTERS = regex.compile(r"[\p{L}\p{M}']+")
 def run(text: str, at: int) -> Iterator[Unit]:
     """The units of a run of letters, digits and joining signs."""
     text, at = _trim(text, at)
-    if text.isalpha() and not _SIGN.search(text):
+    # The length first: the search for signs takes time by the square of it.
+    if text.isalpha() and (len(text) > MAX_IDENTIFIER or not _SIGN.search(text)):
         yield Unit("word", caseless(text), at, at + len(text))
     elif text:
         yield from _piece(text, at, "identifier", "word")

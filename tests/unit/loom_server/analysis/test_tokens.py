@@ -93,3 +93,10 @@ def test_a_long_run_of_any_sign_ends(sign: str) -> None:
     text = sign * 20_000
     found = list(tokens.units(text))
     assert all(0 <= unit.start < unit.end <= len(text) for unit in found)
+
+
+@pytest.mark.parametrize("piece", ["Aa", "Mc", "../"])
+def test_a_run_of_what_is_looked_for_in_short_ones_ends_too(piece: str) -> None:
+    # With a search that takes time by the square of the length, each of these takes minutes.
+    text = piece * 200_000
+    assert all(0 <= unit.start < unit.end <= len(text) for unit in tokens.units(text))
