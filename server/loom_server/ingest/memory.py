@@ -101,6 +101,8 @@ class MemoryWriter:
         promises: list[tuple[int, Promise | LoomError]] = []
         for part in parts:
             try:
+                # Preparing may take seconds, for which nobody waits any more once the time is over.
+                deadline.check()
                 promises.append((len(part), self._writer.submit(requests(part), deadline)))
             except LoomError as error:
                 promises.append((len(part), error))

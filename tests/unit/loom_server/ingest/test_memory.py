@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from loom_server.embed.base import Vectors
 from loom_server.embed.hashed import HashedEmbedder
 from loom_server.errors import Cancelled, Conflict, DeadlineExceeded, InvalidInput, NotFound, NotReady, StoreUnavailable
 from loom_server.ingest.content import sha256_of
@@ -241,6 +243,21 @@ def test_a_deadline_that_is_over_writes_nothing(store: EmbeddedStore, org: str) 
         assert [type(answer) for answer in writer.delete([a_key(org)], gone)] == [Cancelled]
     assert versions(store, org) == []
     assert [type(answer) for answer in writer.write([a_draft(org)], Deadline(PATIENCE_S))] == [NotReady]
+
+
+def test_nothing_is_analysed_for_a_caller_whose_time_is_over(store: EmbeddedStore, org: str) -> None:
+    class Counting(HashedEmbedder):
+        texts = 0
+
+        def passages(self, texts: Sequence[str]) -> Vectors:
+            self.texts += len(texts)
+            return super().passages(texts)
+
+    embedder = Counting()
+    with writing(store, embedder, write_batch_rows=2) as writer:
+        answers = writer.write([a_draft(org, f"k{n}") for n in range(5)], Deadline(0.0))
+    assert [type(answer) for answer in answers] == [DeadlineExceeded] * 5
+    assert embedder.texts == 0
 
 
 def test_every_field_of_a_key_counts(store: EmbeddedStore, org: str) -> None:
