@@ -8,13 +8,13 @@ it served, so rows written meanwhile neither repeat nor hide others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from loom_server.engine.rows import COLUMNS, memories
 from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Memory
-from loom_server.model.scope import Filters, Scope
+from loom_server.model.scope import NONE, Filters, Scope
 from loom_server.store.statement import Template
 from loom_server.store.store import Store
 
@@ -40,30 +40,26 @@ LIMIT {{limit:UInt32}}
 """,
 )
 
-_LIST = Template(
-    "memory.list",
-    f"""
-SELECT {COLUMNS}
-FROM loom.memory
-WHERE /*scope*/ AND startsWith(memory_key, {{prefix:String}}) AND status IN {{statuses:Array(String)}} AND /*filters*/
-    AND (expires_at IS NULL OR expires_at > {{moment:DateTime64(3, 'UTC')}})
-    AND (memory_key, agent, user_id, session_id, version)
-        > ({{after_key:String}}, {{after_agent:String}}, {{after_user:String}}, {{after_session:String}},
-           {{after_version:UInt32}})
-ORDER BY memory_key, agent, user_id, session_id, version
-LIMIT {{limit:UInt32}}
-""",
-)
-
-_COUNT = Template(
-    "memory.count",
-    """
-SELECT count() AS total
+_LISTED = """
 FROM loom.memory
 WHERE /*scope*/ AND startsWith(memory_key, {prefix:String}) AND status IN {statuses:Array(String)} AND /*filters*/
     AND (expires_at IS NULL OR expires_at > {moment:DateTime64(3, 'UTC')})
-""",
+"""
+
+_PAGE = f"""
+SELECT {COLUMNS} {_LISTED}
+    AND (memory_key, agent, user_id, session_id, version)
+        > ({{after_key:String}}, {{after_agent:String}}, {{after_user:String}}, {{after_session:String}},
+           {{after_version:UInt32}})
+ORDER BY memory_key, agent, user_id, session_id, version"""
+
+# Between a commit and the mark on the version that it ends, a key has two live versions.
+_LIST = Template(
+    "memory.list", f"{_PAGE} DESC LIMIT 1 BY memory_key, agent, user_id, session_id LIMIT {{limit:UInt32}}"
 )
+_LIST_ALL = Template("memory.list_all", f"{_PAGE} LIMIT {{limit:UInt32}}")
+_COUNT = Template("memory.count", f"SELECT uniqExact(memory_key, agent, user_id, session_id) AS total {_LISTED}")
+_COUNT_ALL = Template("memory.count_all", f"SELECT count() AS total {_LISTED}")
 
 START = ("", "", "", "", 0)
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -108,8 +104,9 @@ def by_key(
 ) -> tuple[Memory, ...]:
     """The newest version of the key under each writer that holds it, expired or not; tombstones left out."""
     parameters = {"memory_key": memory_key, "as_of": as_of or FAR_FUTURE}
-    found = memories(store.query(_BY_KEY.bind(scope, parameters), deadline))
-    return tuple(memory for memory in found if memory.status != "tombstoned")
+    # The run is asked last: the newest version that it wrote may be one that another has replaced.
+    found = memories(store.query(_BY_KEY.bind(replace(scope, run_id=None), parameters), deadline))
+    return tuple(memory for memory in found if memory.status != "tombstoned" and _of_run(memory, scope.run_id))
 
 
 def unexpired(found: Iterable[Memory], moment: datetime) -> tuple[Memory, ...]:
@@ -125,15 +122,21 @@ def history(store: Store, scope: Scope, memory_key: str, limit: int, deadline: D
 
 def page(store: Store, scope: Scope, listing: Listing, deadline: Deadline) -> tuple[Memory, ...]:
     """One page of keys, in key order."""
-    statement = _LIST.bind(scope, listing.parameters, filters=listing.filters)
+    template = _LIST_ALL if listing.include_superseded else _LIST
+    statement = template.bind(scope, listing.parameters, filters=listing.filters)
     return tuple(memories(store.query(statement, deadline)))
 
 
 def count(store: Store, scope: Scope, listing: Listing, deadline: Deadline) -> int:
     """How many rows all pages of the listing hold."""
     parameters = {name: listing.parameters[name] for name in ("prefix", "statuses", "moment")}
-    found = store.query(_COUNT.bind(scope, parameters, filters=listing.filters), deadline)
+    template = _COUNT_ALL if listing.include_superseded else _COUNT
+    found = store.query(template.bind(scope, parameters, filters=listing.filters), deadline)
     return int(str(found.column("total")[0]))
+
+
+def _of_run(memory: Memory, run_id: str | None) -> bool:
+    return run_id is None or memory.identity.run_id == ("" if run_id == NONE else run_id)
 
 
 def place_of(memory: Memory) -> Place:
