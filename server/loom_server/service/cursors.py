@@ -21,6 +21,7 @@ from loom_server.errors import InvalidInput
 
 DIGEST_CHARS = 12
 _PLACE_FIELDS = 6
+_LAST_VERSION = 2**32 - 1
 
 
 def write(request: wire.MemoryListRequest, place: Place) -> str:
@@ -43,8 +44,9 @@ def read(request: wire.MemoryListRequest) -> Place:
 def _is_place(parts: object) -> bool:
     if not isinstance(parts, list):
         return False
-    kinds = [type(part) for part in cast("list[object]", parts)]
-    return kinds == [str] * (_PLACE_FIELDS - 1) + [int]
+    *texts, version = cast("list[object]", parts) or [None]
+    named = [type(text) for text in texts] == [str] * (_PLACE_FIELDS - 1)
+    return named and type(version) is int and 0 <= version <= _LAST_VERSION
 
 
 def _digest(request: wire.MemoryListRequest) -> str:
