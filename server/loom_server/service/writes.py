@@ -14,8 +14,6 @@ from loom_server.model.memory import Draft, Memory, WriteOutcome
 from loom_server.service import answers, intake
 from loom_server.service.tenants import Tenants
 
-UPDATE_TRIES = 5
-
 
 class Writes(Tenants):
     """The operations that change what is stored."""
@@ -46,7 +44,8 @@ class Writes(Tenants):
         """Change what is named of a live memory, whoever wrote it.
 
         The change is made on what was read, and only while that still counts; a writer in
-        between is met by reading again, unless the request itself named the hash it expects.
+        between is met by reading again, for as long as there is time and the value is the one
+        whose hash the request may have named.
         """
         outcome = self._changed(request, deadline)
         if outcome is None:
@@ -80,7 +79,7 @@ class Writes(Tenants):
         )
 
     def _changed(self, request: wire.MemoryUpdateRequest, deadline: Deadline) -> WriteOutcome | None:
-        for attempt in range(UPDATE_TRIES):
+        while True:
             memory = _only(browse.unexpired(self._holders(request, deadline), self.searcher.clock.now()))
             if memory is None:
                 return None
@@ -90,10 +89,10 @@ class Writes(Tenants):
             outcome = self._put((draft,), request, deadline)[0]
             if not isinstance(outcome, LoomError):
                 return outcome
-            last = attempt == UPDATE_TRIES - 1
-            if not isinstance(outcome, Conflict) or request.if_match_sha256 is not None or last:
+            # Whoever is overtaken tries again: of those who change one key at once, each round lets one through.
+            lost = request.if_match_sha256 not in (None, memory.content_sha256)
+            if not isinstance(outcome, Conflict) or lost or deadline.left() <= 0.0:
                 raise outcome
-        return None
 
     def _write(
         self, requests: tuple[wire.MemorySetRequest, ...], deadline: Deadline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -100,6 +101,18 @@ def test_two_updates_of_different_fields_both_stay(space: Space, monkeypatch: py
     assert space.update("k", category="from a").updated
     got = space.get("k")
     assert (got.version, got.tags, got.category) == (3, ("from b",), "from a")
+
+
+def test_many_updates_of_one_key_at_once_all_stay(space: Space) -> None:
+    first = space.set("k", "v")
+    fields = [{"tags": ["t"]}, {"category": "c"}, {"summary": "s"}, {"canonical": "c"}, {"entities": ["e"]},
+              {"confidence": 0.5}, {"source_trace": "t"}, {"sensitivity": "high"}]  # fmt: skip
+    with ThreadPoolExecutor(len(fields)) as pool:
+        guarded = {"if_match_sha256": first.content_sha256}
+        answers = list(pool.map(lambda change: space.update("k", **change, **guarded), fields))
+    assert sorted(answer.version or 0 for answer in answers) == list(range(2, len(fields) + 2))
+    got = space.get("k").model_dump(mode="json")
+    assert {name: got[name] for change in fields for name in change} == {k: v for c in fields for k, v in c.items()}
 
 
 def test_an_update_moves_no_end_and_an_equal_one_is_nothing(space: Space) -> None:
