@@ -2,6 +2,9 @@
 
     key = (identity name, "passage" or "query", text, shares of the text's tokens, or none)
 
+Of a text of more than `LONGEST_KEPT` characters the key holds a digest: values of megabytes
+would stay in memory for their vectors of a kilobyte.
+
 A weighted query is kept under the very shares that weighted it: when the namespace's
 counts move, or another namespace asks, the key is another one. The least recently used
 entry goes first. The lock is held for look-ups only, never while embedding, so two
@@ -16,6 +19,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 
 import numpy as np
 from cachetools import LRUCache
@@ -23,7 +27,10 @@ from cachetools import LRUCache
 from loom_server.embed.base import Embedder, ModelIdentity, TokenShare, Vectors
 from loom_server.embed.vectors import checked
 
-Key = tuple[str, str, str, tuple[float, ...]]
+Key = tuple[str, str, str | bytes, tuple[float, ...]]
+
+LONGEST_KEPT = 256
+"""Characters of a text that is its own key."""
 
 
 class CachedEmbedder:
@@ -48,11 +55,11 @@ class CachedEmbedder:
         Raises `EmbedError` when the embedder fails or its answer is not usable.
         """
         identity = self._inner.identity
-        keys: list[Key] = [(identity.name, "passage", text, ()) for text in texts]
+        keys: list[Key] = [(identity.name, "passage", _name(text), ()) for text in texts]
         found = self._look_up(keys)
-        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            made = checked(self._inner.passages([text for _, _, text, _ in missing]), identity, len(missing))
+            made = checked(self._inner.passages(list(missing.values())), identity, len(missing))
             found.update(self._keep(zip(missing, made, strict=True)))
         rows = np.empty((len(keys), identity.dimension), dtype=np.float32)
         for row, key in enumerate(keys):
@@ -67,7 +74,7 @@ class CachedEmbedder:
         identity = self._inner.identity
         tokens = () if share is None else self._query_tokens(text)
         shares = tuple(map(float, share(tokens))) if share is not None and tokens else ()
-        key: Key = (identity.name, "query", text, shares)
+        key: Key = (identity.name, "query", _name(text), shares)
         found = self._look_up([key])
         if key not in found:
             # The embedder weights with the shares in the key, whatever the counts have become.
@@ -96,3 +103,10 @@ class CachedEmbedder:
             with self._lock:
                 self._kept.update(fresh)
         return fresh
+
+
+def _name(text: str) -> str | bytes:
+    """What stands for a text in a key."""
+    if len(text) <= LONGEST_KEPT:
+        return text
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from gc import collect
+from weakref import ref
 
 import numpy as np
 import pytest
 
 from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
-from loom_server.embed.cache import CachedEmbedder
+from loom_server.embed.cache import LONGEST_KEPT, CachedEmbedder
 from loom_server.embed.hashed import HashedEmbedder
 from loom_server.embed.vectors import unit
 from loom_server.errors import EmbedError
@@ -80,6 +82,29 @@ def test_a_passage_is_embedded_once(inner: Counting, cached: CachedEmbedder) -> 
     assert inner.passage_texts == ["red house", "blue door", "green roof"]
     assert (first[[1, 0]] == again[[0, 2]]).all()
     assert (first == HashedEmbedder().passages(["red house", "blue door", "red house"])).all()
+
+
+@pytest.mark.parametrize("length", [LONGEST_KEPT, LONGEST_KEPT + 1])
+def test_long_texts_are_told_apart_and_known_again(inner: Counting, cached: CachedEmbedder, length: int) -> None:
+    texts = ["red " * length, "red " * (length - 1) + "fox ", "r" * length, "r" * (length - 1) + "\ud800"]
+    first = cached.passages(texts)
+    assert (cached.passages(texts) == first).all()
+    assert inner.passage_texts == texts
+    assert (first == HashedEmbedder().passages(texts)).all()
+
+
+def test_a_long_text_does_not_stay_in_memory_for_its_vector() -> None:
+    class Text(str):
+        """A text that can be watched."""
+
+    text = Text("red fox " * 100)
+    watched = ref(text)
+    cached = CachedEmbedder(HashedEmbedder(), 100)
+    cached.passages([text])
+    cached.query(text)
+    del text
+    collect()
+    assert watched() is None
 
 
 def test_a_query_is_embedded_once(inner: Counting, cached: CachedEmbedder) -> None:
