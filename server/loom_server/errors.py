@@ -22,7 +22,7 @@
           StoreLocked         store_locked       another process owns the data directory
           SchemaUnfit         schema_unfit       the data is of a newer Loom, or its migrations have a hole
         StatementFailed       statement_failed   the engine refused a statement
-        ResourceExhausted     resource_exhausted a statement passed its memory or row cap
+        ResourceExhausted     resource_exhausted a statement passed its memory or row cap, or the disk is full
       EmbedError              embed_error        the embedder failed or returned junk
         ModelMismatch         model_mismatch     the org's vectors are of another model
       SearchFailed            search_failed      every leg failed

@@ -4,6 +4,7 @@
 |---|---|
 | 159, 160 | DeadlineExceeded |
 | 158, 241, 307 | ResourceExhausted |
+| 243, or any whose reason is a full disk | ResourceExhausted |
 | 394 | Cancelled |
 | any other | StatementFailed, with the code and its name |
 """
@@ -20,6 +21,8 @@ from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, ResourceE
 TIMEOUT_CODES = frozenset({159, 160})
 RESOURCE_CODES = frozenset({158, 241, 307})
 CANCELLED_CODE = 394
+NO_SPACE_CODE = 243
+_NO_SPACE = "No space left on device"
 
 _LOG = logging.getLogger("loom.store")
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -35,6 +38,8 @@ def failure(name: str, error: ClickHouseError) -> LoomError:
         return ResourceExhausted(
             f"Statement {name} passed its memory or row cap; narrow the request or raise LOOM_STATEMENT_MEMORY_BYTES."
         )
+    if code == NO_SPACE_CODE or _NO_SPACE in str(error):
+        return ResourceExhausted(f"Statement {name} found the disk of the data directory full; free some space there.")
     if code == CANCELLED_CODE:
         return Cancelled(f"Statement {name} was stopped.")
     return StatementFailed(f"The engine refused statement {name} (code {code or 'unknown'}{_called(error)}).")

@@ -19,6 +19,7 @@ from loom_server.store.failures import failure
         (158, ResourceExhausted),
         (241, ResourceExhausted),
         (307, ResourceExhausted),
+        (243, ResourceExhausted),
         (394, Cancelled),
         (47, StatementFailed),
         (None, StatementFailed),
@@ -35,6 +36,19 @@ def test_an_unknown_refusal_tells_code_and_name() -> None:
     told = failure("x", StreamFailureError("text", code=60, name="UNKNOWN_TABLE")).message
     assert told == "The engine refused statement x (code 60, UNKNOWN_TABLE)."
     assert failure("x", DatabaseError("text")).message == "The engine refused statement x (code unknown)."
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DatabaseError("Cannot reserve 1.00 MiB, not enough space", code=243),
+        DatabaseError("Cannot write to file, errno: 28, strerror: No space left on device", code=75),
+    ],
+)
+def test_a_full_disk_is_called_that(error: DatabaseError) -> None:
+    told = failure("insert.memory", error)
+    assert type(told) is ResourceExhausted
+    assert told.message == "Statement insert.memory found the disk of the data directory full; free some space there."
 
 
 def test_the_log_holds_the_reason_without_literals(caplog: pytest.LogCaptureFixture) -> None:
