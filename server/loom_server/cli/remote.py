@@ -36,14 +36,14 @@ class RemoteServices:
         """The answer of one operation. Raises the service's error, or `StoreUnavailable`."""
         body = body_of(request)
         headers = {"Content-Type": "application/json"}
-        posted = Request(f"{self.address}/v1/{name}", body, headers, method="POST")  # noqa: S310
         try:
+            posted = Request(f"{self.address}/v1/{name}", body, headers, method="POST")  # noqa: S310
             with self._opener.open(posted, timeout=TIMEOUT_S) as answer:
                 data = answer.read()
             return wire.CONTRACTS[name].response.model_validate_json(data)
         except HTTPError as error:
             raise _told(error, self.address) from None
-        except (URLError, HTTPException, OSError, ValidationError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise StoreUnavailable(
                 f"The service at {self.address} owns the store and does not answer as it should "
                 f"({_reason(error)}); see its log, or stop it and try again."

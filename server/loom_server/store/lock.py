@@ -10,11 +10,15 @@ POSIX only: elsewhere the start is refused. Not meant for network file systems.
 
 from __future__ import annotations
 
-import json
 import os
+import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
+
+import orjson
 
 from loom_server.errors import StoreLocked, StoreUnavailable
 
@@ -24,6 +28,9 @@ except ImportError:
     fcntl = None
 
 LOCK_FILE = "loom.lock"
+LONGEST = 65_536
+"""Bytes of the file that are read."""
+_KINDS = {"pid": int, "since": str, "address": str, "clean": bool}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +65,7 @@ class DirectoryLock:
         """
         if fcntl is None:
             raise StoreUnavailable("The embedded store needs a POSIX system (Linux or macOS); use a server there.")
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise StoreUnavailable(
-                f"The data directory {directory} cannot be used ({error.strerror}); set LOOM_DATA_DIR to one that can."
-            ) from error
+        descriptor = _open(directory)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -73,7 +74,11 @@ class DirectoryLock:
             raise StoreLocked(_refusal(directory, before)) from error
         before = _read(descriptor)
         owner = Owner(os.getpid(), datetime.now(UTC).isoformat(timespec="seconds"))
-        _write(descriptor, owner)
+        try:
+            _write(descriptor, owner)
+        except OSError as error:
+            os.close(descriptor)
+            raise _unusable(directory, error) from error
         return cls(directory, descriptor, owner, before is not None and before.clean)
 
     def publish_address(self, url: str) -> None:
@@ -85,7 +90,9 @@ class DirectoryLock:
         """Let the directory go. `clean` says that nothing was left half written."""
         if self._descriptor < 0:
             return
-        _write(self._descriptor, replace(self._owner, address="", clean=clean))
+        # Without its mark, as on a full disk, the close only counts as unclean.
+        with suppress(OSError):
+            _write(self._descriptor, replace(self._owner, address="", clean=clean))
         os.close(self._descriptor)
         self._descriptor = -1
 
@@ -102,15 +109,38 @@ def owner_of(directory: Path) -> Owner | None:
         os.close(descriptor)
 
 
-def _read(descriptor: int) -> Owner | None:
+def _open(directory: Path) -> int:
     try:
-        return Owner(**json.loads(os.pread(descriptor, 65_536, 0)))
-    except (ValueError, TypeError):
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise _unusable(directory, error) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StoreUnavailable(f"{directory / LOCK_FILE} is no regular file; remove it.")
+    return descriptor
+
+
+def _unusable(directory: Path, error: OSError) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"The data directory {directory} cannot be used ({error.strerror}); set LOOM_DATA_DIR to one that can."
+    )
+
+
+def _read(descriptor: int) -> Owner | None:
+    """What the file says; None where it says nothing that an owner would have written."""
+    try:
+        told = orjson.loads(os.pread(descriptor, LONGEST, 0))
+    except (OSError, orjson.JSONDecodeError):
         return None
+    if not isinstance(told, dict):
+        return None
+    said = {name: value for name, value in cast("dict[str, object]", told).items() if type(value) is _KINDS.get(name)}
+    return Owner(**said) if said.keys() == _KINDS.keys() else None  # type: ignore[arg-type]
 
 
 def _write(descriptor: int, owner: Owner) -> None:
-    text = json.dumps(asdict(owner)).encode()
+    text = orjson.dumps(asdict(owner))
     os.pwrite(descriptor, text, 0)
     os.ftruncate(descriptor, len(text))
     os.fsync(descriptor)

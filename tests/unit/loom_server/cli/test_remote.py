@@ -41,6 +41,12 @@ def test_an_address_where_nobody_listens() -> None:
         RemoteServices(f"http://127.0.0.1:{port}").call("ops.health", HEALTH)
 
 
+@pytest.mark.parametrize("address", ["http://[127.0.0.1", "nowhere", "", "http://127.0.0.1:port", "file:///"])
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(StoreUnavailable, match="owns the store and does not answer"):
+        RemoteServices(address).call("ops.health", HEALTH)
+
+
 def test_an_error_comes_back_as_what_it_was() -> None:
     body = (
         '{"detail": {"code": "not_supported", "message": "hyde is not built yet.", "category": "request",'

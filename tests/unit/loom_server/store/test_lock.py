@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 from loom_server.errors import StoreLocked, StoreUnavailable
 from loom_server.store import lock
-from loom_server.store.lock import LOCK_FILE, DirectoryLock
+from loom_server.store.lock import LOCK_FILE, DirectoryLock, owner_of
 from store_process import StoreProcess
 
 ADDRESS = "http://127.0.0.1:7777"
@@ -31,9 +33,22 @@ def test_the_next_owner_learns_how_the_one_before_left(tmp_path: Path, clean: bo
     held.release(clean=False)
 
 
-def test_a_damaged_file_counts_as_no_clean_close(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"pid": 1, "cl',
+        "",
+        "\0",
+        "[]",
+        "[" * 60_000,
+        '{"pid": "1", "since": "", "address": "", "clean": true}',
+        '{"pid": 1, "since": "", "address": "", "clean": "yes"}',
+        '{"clean": true}',
+    ],
+)
+def test_a_damaged_file_counts_as_no_clean_close(tmp_path: Path, text: str) -> None:
     DirectoryLock.acquire(tmp_path).release(clean=True)
-    (tmp_path / LOCK_FILE).write_text('{"pid": 1, "cl')
+    (tmp_path / LOCK_FILE).write_text(text)
     held = DirectoryLock.acquire(tmp_path)
     assert not held.was_clean
     held.release(clean=True)
@@ -75,6 +90,35 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreUnavailable, match=r"file/below cannot be used \(.+\); set LOOM_DATA_DIR"):
         DirectoryLock.acquire(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/null")])
+def test_what_is_no_file_is_no_lock(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / LOCK_FILE)
+    with pytest.raises(StoreUnavailable, match=r"loom\.lock is no regular file; remove it"):
+        DirectoryLock.acquire(tmp_path)
+
+
+def test_an_owner_whose_address_is_none_has_told_nothing(tmp_path: Path) -> None:
+    held = DirectoryLock.acquire(tmp_path)
+    (tmp_path / LOCK_FILE).write_text('{"pid": 1, "since": "x", "address": 7, "clean": false}')
+    assert owner_of(tmp_path) is None
+    held.release(clean=True)
+
+
+def test_a_disk_that_takes_no_mark_leaves_an_unclean_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+    held = DirectoryLock.acquire(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", full)
+        held.release(clean=True)
+        with pytest.raises(StoreUnavailable, match=r"cannot be used \(No space left on device\)"):
+            DirectoryLock.acquire(tmp_path)
+    again = DirectoryLock.acquire(tmp_path)
+    assert not again.was_clean
+    again.release(clean=True)
 
 
 def test_a_system_without_such_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
