@@ -3,7 +3,7 @@
 It opens the store, prints one JSON line (`{"open": was_clean}` or `{"refused": code, "message": …}`),
 then obeys words on its standard input, one a line, answering each with one JSON line:
 
-    fill N     insert N rows            {"rows": rows there are}
+    fill N     insert N rows            {"rows": rows there are}, or {"refused": code, "message": …}
     break      try a write that fails   {"broken": code}
     other DIR  open a second directory  {"refused": code, "message": …}
     close      close the store and end  {"closed": true}
@@ -88,7 +88,10 @@ def _rows(number: int) -> Insert:
 def _obey(store: EmbeddedStore, word: str, argument: str) -> dict[str, object]:
     match word:
         case "fill":
-            store.insert(_rows(int(argument)))
+            try:
+                store.insert(_rows(int(argument)))
+            except LoomError as error:
+                return _refused(error)
             columns = store.query(Statement("count", "SELECT sum(df) AS n FROM loom.token_df"))
             return {"rows": columns.column("n")[0]}
         case "settle":

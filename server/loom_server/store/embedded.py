@@ -9,7 +9,8 @@ other statement carries. A deadline that is cancelled stops its statements in th
 
 A close is marked clean only where nothing is in doubt; else the next start sweeps. In doubt is a
 store whose owner before did not close cleanly, until `settle` is called after a finished sweep,
-and one in which a write has failed. The engine allows one directory a process.
+and one in which a write has failed. The engine allows one directory a process, and a store whose
+directory was removed or replaced refuses every statement (`anchor.py`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, ResourceExhausted, StoreUnavailable
 from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
+from loom_server.store.anchor import Anchor
 from loom_server.store.cancel import Killer
 from loom_server.store.client import open_clients
 from loom_server.store.failures import failure
-from loom_server.store.lock import DirectoryLock
+from loom_server.store.lock import LOCK_FILE, DirectoryLock
 from loom_server.store.native import encode
 from loom_server.store.parameters import bound
 from loom_server.store.pool import Pool
@@ -72,6 +74,7 @@ class EmbeddedStore:
         defaults = {"max_execution_time": timeout_s, "max_memory_usage": memory_bytes, "max_threads": 1}
         try:
             opened = open_clients(engine, clients + 1, defaults)
+            self._anchors = (Anchor(engine), Anchor(engine.parent / LOCK_FILE))
         except LoomError:
             self._lock.release(clean=self.was_clean)
             raise
@@ -168,6 +171,8 @@ class EmbeddedStore:
             self._closed = True
         self._pool.close()
         self._killer.close()
+        for anchor in self._anchors:
+            anchor.close()
         self._lock.release(clean=not self._in_doubt)
 
     def _column_types(self, table: str) -> Mapping[str, str]:
@@ -188,6 +193,11 @@ class EmbeddedStore:
         deadline.check()
         # Zero would mean "for ever" to the engine.
         return {"max_execution_time": f"{max(SHORTEST_RUN_S, min(deadline.left(), self._timeout_s)):.3f}"}
+
+    def _check_directory(self) -> None:
+        with self._guard:
+            for anchor in () if self._closed else self._anchors:
+                anchor.check()
 
     @contextmanager
     def _killable(self, comment: str, deadline: Deadline | None) -> Generator[None]:
@@ -223,6 +233,7 @@ class EmbeddedStore:
             rows = number
 
         try:
+            self._check_directory()
             yield report
             outcome = "ok"
         except ClickHouseError as error:
