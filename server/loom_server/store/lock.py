@@ -110,6 +110,8 @@ def owner_of(directory: Path) -> Owner | None:
 
 
 def _open(directory: Path) -> int:
+    if os.fsencode(directory).decode(errors="ignore") != str(directory):
+        raise StoreUnavailable("The name of the data directory is not UTF-8; set LOOM_DATA_DIR to one that is.")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)

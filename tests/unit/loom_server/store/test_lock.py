@@ -86,6 +86,12 @@ def test_an_owner_that_has_not_written_yet_is_still_an_owner(tmp_path: Path) -> 
     held.release(clean=True)
 
 
+def test_a_name_that_the_engine_cannot_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="is not UTF-8"):
+        DirectoryLock.acquire(tmp_path / os.fsdecode(b"a\xff"))
+    DirectoryLock.acquire(tmp_path / "ä").release(clean=True)
+
+
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreUnavailable, match=r"file/below cannot be used \(.+\); set LOOM_DATA_DIR"):
