@@ -25,6 +25,17 @@ columns = ("org", "namespace", "plane", "docs", "length")
 store.insert(Insert("corpus_stats", columns, (["dev"], ["docs"], ["fact"], [3], [40])))
 store.close()
 """
+NEWER_SCHEMA = """
+import sys
+from pathlib import Path
+from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.migrate import migrate
+from loom_server.store.store import Statement
+store = EmbeddedStore(Path(sys.argv[1]))
+migrate(store)
+store.command(Statement("newer", "INSERT INTO loom.schema_migrations VALUES (99, 'later', repeat('0', 64), now())"))
+store.close()
+"""
 
 
 def loom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -34,8 +45,8 @@ def loom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def serving(directory: Path, cwd: Path) -> Iterator[str]:
-    """A server on `directory` while the block runs; its address."""
+def serving(directory: Path, cwd: Path, end: signal.Signals = signal.SIGINT) -> Iterator[str]:
+    """A server on `directory` while the block runs, ended by a signal; its address."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     command = [sys.executable, "-m", "loom_server.cli.main", "serve", "--json", "--data-dir", str(directory)]
@@ -52,7 +63,7 @@ def serving(directory: Path, cwd: Path) -> Iterator[str]:
         told = "".join(iter(server.stdout.readline, "}\n")) + "}"
         yield json.loads(told)["address"]
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(end)
         _, errors = server.communicate(timeout=60)
     assert (server.returncode, errors.splitlines()[-1]) == (0, "Stopped.")
 
@@ -101,6 +112,23 @@ def test_doctor_finds_wrong_roll_ups_and_mends_them(folder: Path, shown: subproc
     assert "loom doctor --mend" in ill.stdout
     mended = loom("doctor", "--mend", "--data-dir", directory, cwd=folder)
     assert mended.returncode == 0, mended.stdout
+
+
+def test_doctor_tells_why_the_service_would_not_start(folder: Path) -> None:
+    where = ("--data-dir", str(folder / "newer"))
+    subprocess.run([sys.executable, "-c", NEWER_SCHEMA, where[1]], check=True, env=ENVIRONMENT, cwd=folder)
+    refused = loom("search", "x", *where, cwd=folder)
+    assert refused.returncode == 1
+    told = loom("doctor", "--json", *where, cwd=folder)
+    assert told.returncode == 1
+    (failed,) = [one for one in json.loads(told.stdout) if not one["ok"]]
+    assert failed["name"] == "migrations"
+    assert failed["detail"] in refused.stderr
+
+
+def test_a_server_that_is_told_to_end_ends_well(folder: Path) -> None:
+    with serving(folder / "ended", folder, signal.SIGTERM) as address:
+        assert address.startswith("http://127.0.0.1:")
 
 
 def test_commands_ask_a_running_server(folder: Path) -> None:

@@ -18,10 +18,12 @@ import loom_schema
 from loom_client import wire
 from loom_server.analysis.analyse import ANALYZER_VERSION
 from loom_server.embed.base import Embedder
+from loom_server.errors import MigrationEdited, SchemaUnfit
 from loom_server.keep.integrity import check
 from loom_server.keep.terms import check_terms
 from loom_server.settings import Settings
 from loom_server.store.lock import Owner
+from loom_server.store.migrate import pending
 from loom_server.store.namespaces import ORG_ROW
 from loom_server.store.store import Statement, Store
 
@@ -29,6 +31,7 @@ LEAST_PYTHON = (3, 11)
 LEAST_ENGINE = (26, 9)
 LEAST_FREE_BYTES = 1_000_000_000
 MEND_MEMORIES = "loom doctor --mend"
+MEND_SCHEMA = "start the Loom that wrote it, or restore a backup"
 MEND_MODEL = "export LOOM_EMBEDDER=<the embedder of those vectors>"
 MEND_TERMS = "loom ingest <their files> --data-dir <a new directory>"
 _MODELS = """
@@ -67,13 +70,16 @@ def served(owner: Owner, health: wire.OpsHealthResponse) -> Iterator[Check]:
 
 
 def schema(store: Store) -> Iterator[Check]:
-    """The engine's version, and whether every migration is applied."""
+    """The engine's version, and whether the service would find the migrations that it knows, all applied."""
     engine = store.query(Statement("doctor.engine", "SELECT version() AS version")).column("version")[0]
     yield Check("engine", True, f"version {engine}")
-    applied = _applied(store)
-    pending = [migration.label for migration in loom_schema.load() if migration.version not in applied]
-    detail = f"not applied: {', '.join(pending)}" if pending else f"{len(applied)} applied, none pending"
-    yield Check("migrations", not pending, detail, "loom migrate" if pending else "")
+    try:
+        left = pending(store)
+    except (MigrationEdited, SchemaUnfit) as error:
+        yield Check("migrations", False, error.message, MEND_SCHEMA)
+        return
+    detail = f"not applied: {', '.join(left)}" if left else f"{len(loom_schema.load())} applied, none pending"
+    yield Check("migrations", not left, detail, "loom migrate" if left else "")
 
 
 def contents(store: Store, embedder: Embedder) -> Iterator[Check]:
@@ -100,14 +106,6 @@ def _models(store: Store, embedder: Embedder) -> Check:
     if other:
         return Check("embedding model", False, f"{live} serves, others hold {', '.join(other)}", MEND_MODEL)
     return Check("embedding model", True, f"{live}, the model of every org that holds vectors ({len(rows)})")
-
-
-def _applied(store: Store) -> set[object]:
-    exists = "SELECT count() AS tables FROM system.tables WHERE database = 'loom' AND name = 'schema_migrations'"
-    if not store.query(Statement("doctor.tables", exists)).column("tables")[0]:
-        return set()
-    sql = "SELECT version FROM loom.schema_migrations"
-    return set(store.query(Statement("doctor.migrations", sql)).column("version"))
 
 
 def _python() -> Check:

@@ -79,7 +79,7 @@ def _store(settings: Settings, mending: bool) -> Iterator[Check]:
         if all(check.ok for check in schema):
             yield from checks.contents(store, embedder)
     except LoomError as error:
-        yield Check("store", False, error.message, "loom doctor --mend")
+        yield Check("store", False, error.message, "" if mending else checks.MEND_MEMORIES)
     finally:
         store.close()
 

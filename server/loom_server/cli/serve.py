@@ -7,6 +7,7 @@ While it runs, the other commands on its directory ask it instead of opening the
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Annotated
 
@@ -56,6 +57,8 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
         told(address)
         return services
 
+    # Without this the system's own end would follow the server's, with its exit code and no word.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         doors.serve(settings, opened, listener)
     except KeyboardInterrupt:

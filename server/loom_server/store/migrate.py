@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 import loom_schema
 from loom_schema import Migration, MigrationDamaged
@@ -20,13 +21,30 @@ def migrate(store: Store, migrations: Sequence[Migration] | None = None) -> tupl
     def execute(sql: str) -> None:
         store.command(Statement("migrate", sql))
 
-    def read(sql: str) -> list[tuple[object, ...]]:
-        return store.query(Statement("migrate.read", sql)).rows()
+    with _fitting():
+        return _labels(loom_schema.run(execute, _reader(store), migrations))
 
+
+def pending(store: Store, migrations: Sequence[Migration] | None = None) -> tuple[str, ...]:
+    """The names of what `migrate` would apply. Raises what it raises, and changes nothing."""
+    with _fitting():
+        return _labels(loom_schema.pending(_reader(store), loom_schema.load() if migrations is None else migrations))
+
+
+def _reader(store: Store) -> loom_schema.Read:
+    return lambda sql: store.query(Statement("migrate.read", sql)).rows()
+
+
+def _labels(migrations: Sequence[Migration]) -> tuple[str, ...]:
+    return tuple(migration.label for migration in migrations)
+
+
+@contextmanager
+def _fitting() -> Generator[None]:
+    """Turn the runner's errors into ours."""
     try:
-        done = loom_schema.run(execute, read, migrations)
+        yield
     except MigrationDamaged as error:
         raise MigrationEdited(str(error)) from error
     except loom_schema.MigrationError as error:
         raise SchemaUnfit(str(error)) from error
-    return tuple(migration.label for migration in done)
