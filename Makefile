@@ -50,5 +50,5 @@ bench: $(STAMP) ## Measure speed, and quality too where DATA names a folder of j
 	@$(if $(DATA),$(BIN)/python tests/bench/quality.py $(DATA))
 
 lock: $(STAMP) ## Compile the locked versions from pyproject.toml (UPGRADE=1 takes the newest)
-	@$(COMPILE) pyproject.toml -o requirements.lock
-	@$(COMPILE) pyproject.toml --group dev --constraint requirements.lock -o requirements-dev.lock
+	@$(COMPILE) pyproject.toml --group dev --all-extras -o requirements-dev.lock
+	@$(COMPILE) pyproject.toml --constraint requirements-dev.lock -o requirements.lock

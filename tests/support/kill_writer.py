@@ -41,7 +41,7 @@ from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Columns, Insert, Statement, Store
+from loom_server.store.store import Columns, Insert, Observer, Statement, Store
 
 ORG, PATIENCE_S, THREADS = "acme", 60.0, 4
 HASH = HashedEmbedder(dimension=64)
@@ -80,6 +80,13 @@ class DeadlyStore:
     def command(self, statement: Statement) -> None:
         with self._passing(statement.name):
             self.store.command(statement)
+
+    @property
+    def shared(self) -> bool:
+        return self.store.shared
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        return self.store.observe(observer)
 
     def doubt(self) -> None:
         self.store.doubt()

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from loom_server.store.embedded import EmbeddedStore, Outcome
+from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.store import Outcome
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ from loom_server.model.scope import Identity, Scope
 from loom_server.settings import Settings
 from loom_server.store.rollups import Tokenizer, drift
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Columns, Insert, Statement, Store
+from loom_server.store.store import Columns, Insert, Observer, Statement, Store
 
 NAMESPACE = "notes"
 PATIENCE_S = 60.0
@@ -161,6 +161,13 @@ class FailingStore:
     def command(self, statement: Statement) -> None:
         with self._failing(statement.name):
             self.store.command(statement)
+
+    @property
+    def shared(self) -> bool:
+        return self.store.shared
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        return self.store.observe(observer)
 
     def doubt(self) -> None:
         self.store.doubt()

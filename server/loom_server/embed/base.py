@@ -14,6 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from loom_server.model.deadline import Deadline
+
 Vectors = NDArray[np.float32]
 TokenShare = Callable[[Sequence[str]], Sequence[float]]
 """Tokens to their share of all tokens in the namespace, each in [0, 1]."""
@@ -38,9 +40,10 @@ class ModelIdentity:
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors.
+    """Turns text into unit vectors; safe from many threads.
 
-    Raises `EmbedError` when it fails or would return NaN or a wrong dimension.
+    Raises `EmbedError` when it fails or would return NaN or a wrong dimension, and `DeadlineExceeded`
+    or `Cancelled` where a deadline that is given ends before the vectors are there.
     """
 
     @property
@@ -48,11 +51,11 @@ class Embedder(Protocol):
         """What its vectors are of; the same for the whole life of the embedder."""
         ...
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         """Unit rows, shape (len(texts), dimension). A text without tokens is a zero row."""
         ...
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (dimension,); all zeros where nothing is known of it."""
         ...
 

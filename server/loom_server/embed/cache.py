@@ -26,6 +26,7 @@ from cachetools import LRUCache
 
 from loom_server.embed.base import Embedder, ModelIdentity, TokenShare, Vectors
 from loom_server.embed.vectors import checked
+from loom_server.model.deadline import Deadline
 
 Key = tuple[str, str, str | bytes, tuple[float, ...]]
 
@@ -49,7 +50,7 @@ class CachedEmbedder:
         """The identity of the embedder behind this one, which also goes into the key."""
         return self._inner.identity
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         """Unit rows, shape (len(texts), dimension); a text that stands twice is embedded once.
 
         Raises `EmbedError` when the embedder fails or its answer is not usable.
@@ -59,14 +60,14 @@ class CachedEmbedder:
         found = self._look_up(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            made = checked(self._inner.passages(list(missing.values())), identity, len(missing))
+            made = checked(self._inner.passages(list(missing.values()), deadline), identity, len(missing))
             found.update(self._keep(zip(missing, made, strict=True)))
         rows = np.empty((len(keys), identity.dimension), dtype=np.float32)
         for row, key in enumerate(keys):
             rows[row] = found[key]
         return rows
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (dimension,), read-only since later callers get the same array.
 
         Raises `EmbedError` when the embedder fails or its answer is not usable.
@@ -78,7 +79,7 @@ class CachedEmbedder:
         found = self._look_up([key])
         if key not in found:
             # The embedder weights with the shares in the key, whatever the counts have become.
-            made = self._inner.query(text, (lambda _: shares) if tokens else None)
+            made = self._inner.query(text, (lambda _: shares) if tokens else None, deadline)
             found = self._keep([(key, checked(made[np.newaxis], identity, 1)[0])])
         return found[key]
 

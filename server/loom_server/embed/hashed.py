@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
 from loom_server.embed.vectors import unit
+from loom_server.model.deadline import Deadline
 
 POSITIONS = 8
 """Places a word is written to; one alone would let two words erase each other."""
@@ -47,14 +48,14 @@ class HashedEmbedder:
         """The revision tells the prefixes apart."""
         return self._identity
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         """Unit rows, shape (len(texts), dimension); zero for a text without a word."""
         rows = np.zeros((len(texts), self._identity.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             rows[row] = self._vector(self._identity.passage_prefix, text)
         return rows
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (dimension,). `share` is not asked: there are no tokens to weight."""
         return self._vector(self._identity.query_prefix, text)
 

@@ -38,6 +38,7 @@ from tokenizers import Tokenizer
 from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
 from loom_server.embed.vectors import unit
 from loom_server.errors import ConfigError, EmbedError
+from loom_server.model.deadline import Deadline
 
 PACKAGE = "wordllama"
 MODEL = "l2_supercat"
@@ -92,7 +93,7 @@ class StaticEmbedder:
         """The revision is the way of pooling and a digest of the data files."""
         return self._identity
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         """Unit rows, shape (len(texts), dimension); zero for a text that is empty or blank."""
         rows = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), BATCH):
@@ -106,7 +107,7 @@ class StaticEmbedder:
                 rows[row] = unit(self._table.take(ids, axis=0).sum(axis=0))
         return rows
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (dimension,). Without `share` it is the passage vector.
 
         Raises `EmbedError` when `share` answers with another number of shares, or with NaN.

@@ -4,11 +4,12 @@ it ran with the rows they returned. `explain` only decides what of it is answere
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
 from loom_server.model.deadline import Deadline
-from loom_server.store.store import Columns, Insert, Statement, Store
+from loom_server.store.store import Columns, Insert, Observer, Statement, Store
 
 
 @dataclass(slots=True)
@@ -46,6 +47,15 @@ class CountedStore:
     def command(self, statement: Statement) -> None:
         """Pass a command on."""
         self.store.command(statement)
+
+    @property
+    def shared(self) -> bool:
+        """That of the store behind."""
+        return self.store.shared
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Pass an observer on."""
+        return self.store.observe(observer)
 
     def doubt(self) -> None:
         """Pass a doubt on."""

@@ -95,7 +95,7 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
     trace, store = Trace(), CountedStore(searcher.store)
     with timed(trace, "query"):
         statistics = searcher.statistics.namespace(request.scope.org, request.scope.namespace, deadline)
-        query = understand(request.query, tenant.language, statistics, searcher.embedder, tenant.org_model)
+        query = understand(request.query, tenant.language, statistics, searcher.embedder, tenant.org_model, deadline)
     with timed(trace, "plan"):
         plan = make_plan(request, query, tenant.defaults)
     context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)

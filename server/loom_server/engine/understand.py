@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from loom_server.analysis.analyse import query_terms
 from loom_server.embed.base import Embedder
 from loom_server.errors import EmbedError
+from loom_server.model.deadline import Deadline
 from loom_server.model.query import Query, Term
 from loom_server.store.statistics import NamespaceStatistics
 
@@ -40,12 +41,17 @@ def idf(documents: int, document_frequency: int) -> float:
 
 
 def understand(
-    text: str, language: str, statistics: NamespaceStatistics, embedder: Embedder, org_model: str | None
+    text: str,
+    language: str,
+    statistics: NamespaceStatistics,
+    embedder: Embedder,
+    org_model: str | None,
+    deadline: Deadline | None = None,
 ) -> Query:
     """The question with its terms weighed and its vector, in one scope's own figures."""
     terms = _weighed(_served(query_terms(text, language)), statistics)
     # Punctuation has vectors too, and they are near to anything.
-    vector, degraded = _vector(text, statistics, embedder, org_model) if terms else (None, ())
+    vector, degraded = _vector(text, statistics, embedder, org_model, deadline) if terms else (None, ())
     average = max(0.0, statistics.average_length)
     return Query(text, terms, vector, max(0, statistics.documents), average, degraded)
 
@@ -75,7 +81,7 @@ def _within(documents: int, frequency: int) -> int:
 
 
 def _vector(
-    text: str, statistics: NamespaceStatistics, embedder: Embedder, org_model: str | None
+    text: str, statistics: NamespaceStatistics, embedder: Embedder, org_model: str | None, deadline: Deadline | None
 ) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
     if org_model is not None and org_model != embedder.identity.name:
         return None, ("fact: model_mismatch",)
@@ -90,7 +96,7 @@ def _vector(
         ]
 
     try:
-        vector = embedder.query(text, share)
+        vector = embedder.query(text, share, deadline)
     except EmbedError as error:
         return None, (f"fact: {error.code}",)
     return (vector if bool(vector.any()) else None), ()

@@ -72,7 +72,7 @@ class MemoryWriter:
         code = language_code(language)
 
         def prepared(part: Sequence[Draft]) -> Sequence[Request]:
-            return prepare(part, self._embedder, self._namespaces.model_of, code)
+            return prepare(part, self._embedder, self._namespaces.model_of, code, deadline)
 
         return self._write(_parts(drafts, self._part_rows), prepared, deadline)
 

@@ -22,6 +22,7 @@ from loom_server.analysis.analyse import index_tokens
 from loom_server.embed.base import Embedder
 from loom_server.errors import EmbedError, ModelMismatch
 from loom_server.ingest.content import sha256_of
+from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Draft, Key
 
 Vector = NDArray[np.float32]
@@ -64,12 +65,16 @@ def key_of(draft: Draft) -> Key:
 
 
 def prepare(
-    drafts: Sequence[Draft], embedder: Embedder, model_of: Callable[[str], str | None], language: str
+    drafts: Sequence[Draft],
+    embedder: Embedder,
+    model_of: Callable[[str], str | None],
+    language: str,
+    deadline: Deadline | None = None,
 ) -> list[Write]:
     """Analyse and embed. `model_of` tells which model an org is held to, None where to none yet."""
     allowed = (None, embedder.identity.name)
     fits = {org: model_of(org) in allowed for org in {draft.identity.org for draft in drafts}}
-    vectors, degraded = _embed([draft.content for draft in drafts if fits[draft.identity.org]], embedder)
+    vectors, degraded = _embed([draft.content for draft in drafts if fits[draft.identity.org]], embedder, deadline)
     return [
         _write(draft, language, next(vectors), degraded, embedder)
         if fits[draft.identity.org]
@@ -83,10 +88,12 @@ def without_vector(write: Write, reason: str) -> Write:
     return replace(write, vector=None, tokens=(), degraded=(f"embed: {reason}",))
 
 
-def _embed(texts: Sequence[str], embedder: Embedder) -> tuple[Iterator[Vector | None], tuple[str, ...]]:
+def _embed(
+    texts: Sequence[str], embedder: Embedder, deadline: Deadline | None
+) -> tuple[Iterator[Vector | None], tuple[str, ...]]:
     """A vector for each text, and what to call it where there is none; a zero vector is near to everything."""
     try:
-        vectors = embedder.passages(texts) if texts else ()
+        vectors = embedder.passages(texts, deadline) if texts else ()
     except EmbedError as error:
         return repeat(None), (f"embed: {error.code}",)
     return (vector if vector.any() else None for vector in vectors), ()

@@ -23,7 +23,6 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import Literal
 
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
@@ -38,11 +37,7 @@ from loom_server.store.lock import LOCK_FILE, DirectoryLock
 from loom_server.store.native import encode
 from loom_server.store.parameters import bound
 from loom_server.store.pool import Pool
-from loom_server.store.store import Columns, Insert, Statement
-
-Outcome = Literal["ok", "deadline", "cancelled", "exhausted", "failed"]
-Observer = Callable[[str, float, int, Outcome], None]
-"""Told after each statement: its name, seconds, rows and outcome."""
+from loom_server.store.store import Columns, Insert, Observer, Outcome, Statement
 
 ENGINE_DIRECTORY = "engine"
 SHORTEST_RUN_S = 0.001
@@ -87,6 +82,11 @@ class EmbeddedStore:
         self._guard = Lock()
         self._in_doubt = not self.was_clean
         self._closed = False
+
+    @property
+    def shared(self) -> bool:
+        """Never: one process owns the directory."""
+        return False
 
     @classmethod
     def open(cls, settings: Settings) -> EmbeddedStore:

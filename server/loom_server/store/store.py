@@ -7,9 +7,9 @@ transactions; `ingest/memory.py` orders its inserts so that the last one is the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
@@ -57,8 +57,18 @@ class Insert:
         return len(self.data[0]) if self.data else 0
 
 
+Outcome = Literal["ok", "deadline", "cancelled", "exhausted", "failed"]
+Observer = Callable[[str, float, int, Outcome], None]
+"""Told after each statement: its name, seconds, rows and outcome."""
+
+
 class Store(Protocol):
     """The engine behind one interface; every method is safe from many threads."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes read and write the same tables meanwhile."""
+        ...
 
     def query(self, statement: Statement, deadline: Deadline | None = None) -> Columns:
         """Run a read. Raises a `StoreError`, `DeadlineExceeded` or `Cancelled`."""
@@ -70,6 +80,10 @@ class Store(Protocol):
 
     def command(self, statement: Statement) -> None:
         """Run a statement that returns nothing (DDL, UPDATE)."""
+        ...
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Tell `observer` of every statement from now on; call the answer to stop."""
         ...
 
     def doubt(self) -> None:

@@ -19,6 +19,7 @@ from loom_server.embed.cache import LONGEST_KEPT, CachedEmbedder
 from loom_server.embed.hashed import HashedEmbedder
 from loom_server.embed.vectors import unit
 from loom_server.errors import EmbedError
+from loom_server.model.deadline import Deadline
 
 
 class Counting:
@@ -30,11 +31,11 @@ class Counting:
         self.passage_texts: list[str] = []
         self.query_texts: list[str] = []
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         self.passage_texts += texts
         return self._words.passages(texts)
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         self.query_texts.append(text)
         words = self.tokens(text)
         weights = [1.0] * len(words) if share is None else [1 - part for part in share(words)]
@@ -57,11 +58,11 @@ class Broken(Counting):
         super().__init__()
         self.answer = answer
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         self.passage_texts += texts
         return self.answer
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         self.query_texts.append(text)
         return self.answer[0]
 
@@ -251,7 +252,7 @@ def test_a_slow_text_holds_nobody_up() -> None:
     started, release = threading.Event(), threading.Event()
 
     class Slow(Counting):
-        def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+        def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
             if text == "slow":
                 started.set()
                 assert release.wait(10)

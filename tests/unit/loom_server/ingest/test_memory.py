@@ -249,7 +249,7 @@ def test_nothing_is_analysed_for_a_caller_whose_time_is_over(store: EmbeddedStor
     class Counting(HashedEmbedder):
         texts = 0
 
-        def passages(self, texts: Sequence[str]) -> Vectors:
+        def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
             self.texts += len(texts)
             return super().passages(texts)
 

@@ -12,6 +12,7 @@ from loom_server.embed.choose import make_embedder
 from loom_server.errors import EmbedError
 from loom_server.ingest.content import sha256_of
 from loom_server.ingest.request import key_of, prepare
+from loom_server.model.deadline import Deadline
 from loom_server.settings import Settings
 from writing import HASH, a_draft, a_key
 
@@ -23,10 +24,10 @@ class FailingEmbedder:
 
     identity = ModelIdentity("away", "m", 4, "1")
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
+    def passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> Vectors:
         raise EmbedError("away")
 
-    def query(self, text: str, share: TokenShare | None = None) -> Vectors:
+    def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         raise EmbedError("away")
 
     def tokens(self, text: str) -> tuple[str, ...]:
