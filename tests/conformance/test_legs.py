@@ -17,6 +17,7 @@ from loom_server.engine.gather import gather
 from loom_server.engine.understand import understand
 from loom_server.errors import DeadlineExceeded, SearchFailed, StatementFailed
 from loom_server.legs.base import Leg, LegContext
+from loom_server.legs.fact import FactLeg
 from loom_server.legs.registry import LEG_NAMES, LEGS
 from loom_server.model.candidate import LegResult
 from loom_server.model.deadline import Deadline
@@ -63,13 +64,20 @@ def run(leg: Leg, context: LegContext, quota: int = 100) -> dict[str, LegResult]
 
 
 def keys(context: LegContext, result: LegResult) -> list[str]:
-    from loom_server.engine.rows import hydrate
+    from loom_server.engine.hydrate import hydrate
 
     rows = hydrate(context.store, context.request.scope, result.ids, Deadline(10))
     return [rows[row_id].memory_key for row_id in result.ids if row_id in rows]
 
 
-each_leg = pytest.mark.parametrize("leg", LEGS, ids=lambda leg: "+".join(leg.serves))
+class CodesFirst(FactLeg):
+    """The fact leg as a large namespace has it."""
+
+    def run(self, context: LegContext, plans: tuple[LegPlan, ...]) -> tuple[LegResult, ...]:
+        return super().run(context, tuple(replace(plan, form="codes") for plan in plans))
+
+
+each_leg = pytest.mark.parametrize("leg", [*LEGS, CodesFirst()], ids=lambda leg: f"{type(leg).__name__}")
 
 
 def test_every_leg_has_one_name() -> None:
@@ -162,7 +170,7 @@ class Broken:
 def test_its_failure_is_named_and_the_search_goes_on(
     leg: Leg, error: Exception, reason: str, space: Callable[..., LegContext]
 ) -> None:
-    legs = [Broken(leg.serves, error) if other is leg else other for other in LEGS]
+    legs = [Broken(leg.serves, error) if other.serves == leg.serves else other for other in LEGS]
     with ThreadPoolExecutor(4) as executor:
         results = {r.leg: r for r in gather(space(), executor, legs)}
     assert {results[name].state for name in leg.serves} == {"failed"}

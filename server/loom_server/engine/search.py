@@ -15,8 +15,8 @@ from datetime import datetime
 
 from loom_server.embed.base import Embedder
 from loom_server.engine.gather import gather
+from loom_server.engine.hydrate import cosines, hydrate, stale_vectors
 from loom_server.engine.recorder import CountedStore, Trace
-from loom_server.engine.rows import cosines, hydrate, stale_vectors
 from loom_server.engine.understand import understand
 from loom_server.fusion.modes import relevance
 from loom_server.fusion.pool import make_pool

@@ -8,15 +8,18 @@ from typing import Literal
 from loom_server.model.query import FloorMode, SearchMode
 
 TopSimilarity = Literal["rank1", "window"]
+ScanForm = Literal["exact", "codes"]
+"""How a leg by vectors finds its rows: every vector, or short codes first and of the nearest the vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegPlan:
-    """One leg that will run: how many candidates it may bring and its weight in fusion."""
+    """One leg that will run: how many candidates it may bring, its weight in fusion, and how it scans."""
 
     name: str
     quota: int
     weight: float = 1.0
+    form: ScanForm = "exact"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class PlanDefaults:
     per_key_cap: int = 1
     top_k_ceiling: int = 200
     leg_quota: int = 100
+    codes_from: int = 100_000
     preferred: frozenset[str] = frozenset()
 
     @classmethod
@@ -54,6 +55,7 @@ class PlanDefaults:
             per_key_cap=settings.memory_search_per_key_cap,
             top_k_ceiling=settings.memory_search_top_k_ceiling,
             leg_quota=settings.memory_search_leg_quota,
+            codes_from=settings.memory_search_codes_from,
             preferred=frozenset(chosen),
         )
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from loom_server.errors import InvalidInput
-from loom_server.model.plan import LegPlan
+from loom_server.model.plan import LegPlan, ScanForm
 from loom_server.model.query import Query, SearchMode, SearchRequest
+from loom_server.plan.defaults import PlanDefaults
 
 LEGS = ("fact", "lexical", "bm25")
 
@@ -63,7 +64,7 @@ def allowed_legs(request: SearchRequest) -> frozenset[str]:
 
 
 def choose_legs(
-    mode: SearchMode, request: SearchRequest, query: Query, allowed: frozenset[str], quota: int
+    mode: SearchMode, request: SearchRequest, query: Query, allowed: frozenset[str], defaults: PlanDefaults
 ) -> LegChoice:
     """The legs of one search. Raises `InvalidInput` where the request leaves the mode none."""
     _some_leg(mode, request, allowed)
@@ -75,8 +76,11 @@ def choose_legs(
         if missing:
             reasons.append(f"The leg {name} is left out: {missing}.")
             continue
-        legs.append(LegPlan(name, quotas.get(name, quota), weights.get(name, 1.0)))
+        form: ScanForm = "codes" if name == "fact" and query.documents >= defaults.codes_from else "exact"
+        legs.append(LegPlan(name, quotas.get(name, defaults.leg_quota), weights.get(name, 1.0), form))
         reasons.append(_runs(legs[-1], mode, weighted=name in weights))
+        if form == "codes":
+            reasons.append(f"The leg {name} scans codes first: the namespace holds {query.documents} rows.")
     return LegChoice(tuple(legs), request.leg_weights, tuple(reasons))
 
 

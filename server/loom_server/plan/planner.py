@@ -28,7 +28,7 @@ def make_plan(request: SearchRequest, query: Query, defaults: PlanDefaults) -> P
     allowed = allowed_legs(request)
     shape = shape_of(query)
     mode, why_mode = _mode(request, shape, defaults, allowed)
-    choice = choose_legs(mode, request, query, allowed, defaults.leg_quota)
+    choice = choose_legs(mode, request, query, allowed, defaults)
     lexical_weight, why_lexical = _lexical_weight(mode, request, shape)
     floor_mode, why_floor = _floor(request, defaults)
     top_k, why_top_k = _top_k(request, defaults, choice.legs)

@@ -12,7 +12,7 @@ import orjson
 
 from loom_client import wire
 from loom_server.analysis.analyse import matches
-from loom_server.engine.rows import EXCERPT_CHARS
+from loom_server.engine.hydrate import EXCERPT_CHARS
 from loom_server.engine.search import SearchResult
 from loom_server.errors import LoomError
 from loom_server.gate.confidence import confidence

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from loom_server.errors import InvalidInput
 from loom_server.model.query import Query, SearchMode, SearchRequest
+from loom_server.plan.defaults import PlanDefaults
 from loom_server.plan.legs import LegChoice, allowed_legs, choose_legs
 from stages import a_query, a_request, a_term
 
@@ -15,7 +17,15 @@ QUERY = a_query(a_term("colour"), a_term("car"))
 
 
 def choose(mode: SearchMode, request: SearchRequest, query: Query = QUERY) -> LegChoice:
-    return choose_legs(mode, request, query, allowed_legs(request), 100)
+    return choose_legs(mode, request, query, allowed_legs(request), PlanDefaults())
+
+
+def test_a_large_namespace_is_scanned_codes_first() -> None:
+    small, large = (replace(QUERY, documents=rows) for rows in (99_999, 100_000))
+    assert [leg.form for leg in choose("hybrid", a_request(), small).legs] == ["exact"] * 3
+    choice = choose("hybrid", a_request(), large)
+    assert [leg.form for leg in choice.legs] == ["codes", "exact", "exact"]
+    assert "The leg fact scans codes first: the namespace holds 100000 rows." in choice.reasons
 
 
 def names(choice: LegChoice) -> list[str]:
