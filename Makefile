@@ -45,7 +45,7 @@ types: $(STAMP) ## Check types (pyright, strict over the product)
 	@$(BIN)/pyright
 
 bench: $(STAMP) ## Measure speed, and quality too where DATA names a folder of judged sets
-	@$(BIN)/python tests/bench/latency.py
+	@$(BIN)/python tests/bench/search.py
 	@$(BIN)/python tests/bench/write_rates.py
 	@$(if $(DATA),$(BIN)/python tests/bench/quality.py $(DATA))
 

@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     memory_search_top_k_ceiling: int = Field(default=200, ge=1, le=1000, description="Most rows a search may ask for.")
     memory_search_leg_quota: int = Field(default=100, ge=10, le=1000, description="Candidates one leg may bring.")
     memory_search_codes_from: int = Field(
-        default=100_000, ge=1, description="Rows of a namespace from which its vectors are scanned codes first."
+        default=200_000, ge=1, description="Rows of a namespace from which its vectors are scanned codes first."
     )
     memory_search_timeout_ms: int = Field(
         default=10_000, ge=10, le=600_000, description="Deadline of a search, and its cap."

@@ -32,8 +32,8 @@ from loom_server.store.store import Statement
 NAME = "fact"
 KNOWN_ROWS = 1_000
 POOL = 300
-"""Rows that codes choose, and never fewer than `POOL_OF_QUOTA` quotas."""
-POOL_OF_QUOTA = 3
+"""Rows that codes choose at least; else `POOL_OF_QUOTA` quotas."""
+POOL_OF_QUOTA = 5
 
 _QUESTION = "reinterpret(unhex({query_vector:String}), 'Array(Float32)')"
 COSINE = f"round(1 - L2SquaredDistance(vector, {_QUESTION}) / 2, 6)"

@@ -33,7 +33,7 @@ class PlanDefaults:
     per_key_cap: int = 1
     top_k_ceiling: int = 200
     leg_quota: int = 100
-    codes_from: int = 100_000
+    codes_from: int = 200_000
     preferred: frozenset[str] = frozenset()
 
     @classmethod

@@ -21,11 +21,11 @@ def choose(mode: SearchMode, request: SearchRequest, query: Query = QUERY) -> Le
 
 
 def test_a_large_namespace_is_scanned_codes_first() -> None:
-    small, large = (replace(QUERY, documents=rows) for rows in (99_999, 100_000))
+    small, large = (replace(QUERY, documents=rows) for rows in (199_999, 200_000))
     assert [leg.form for leg in choose("hybrid", a_request(), small).legs] == ["exact"] * 3
     choice = choose("hybrid", a_request(), large)
     assert [leg.form for leg in choice.legs] == ["codes", "exact", "exact"]
-    assert "The leg fact scans codes first: the namespace holds 100000 rows." in choice.reasons
+    assert "The leg fact scans codes first: the namespace holds 200000 rows." in choice.reasons
 
 
 def names(choice: LegChoice) -> list[str]:
