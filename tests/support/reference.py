@@ -1,4 +1,5 @@
-"""Tables of the reference pages, made from the code: `python tests/support/reference.py` writes them anew.
+"""Tables of the reference pages, made from the code: `python tests/support/reference.py` writes them anew,
+and the client's generated modules too (`client_methods`).
 
     <!-- table: settings -->             every LOOM_ setting
     <!-- table: operations -->           every operation
@@ -21,6 +22,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
+import client_methods
 from loom_client import wire
 from loom_client.wire import fields
 from loom_client.wire.contracts import not_built
@@ -250,3 +252,5 @@ if __name__ == "__main__":
         if (after := filled(before)) != before:
             page.write_text(after, encoding="utf-8")
             print(page.relative_to(ROOT))
+    for module in client_methods.write():
+        print(module.relative_to(ROOT))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
 
@@ -102,7 +103,8 @@ def _locked(settings: Settings, error: StoreLocked) -> Iterator[Check]:
         yield Check("lock", False, error.message, f"kill {owner.pid}" if owner else "loom doctor")
         return
     try:
-        health = Door(RemoteServices(owner.address)).health(wire.OpsHealthRequest())
+        with closing(RemoteServices(owner.address)) as remote:
+            health = Door(remote).health(wire.OpsHealthRequest())
     except LoomError as problem:
         yield Check("server", False, problem.message, f"kill {owner.pid} && loom serve")
         return

@@ -8,7 +8,7 @@ Both ways take the wire's requests and give its answers, with the same bounds.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Protocol, TypeVar, cast
 
 import orjson
@@ -18,7 +18,7 @@ from loom_client import wire
 from loom_server.api.limits import check_size
 from loom_server.api.operations import OPERATIONS
 from loom_server.api.refusal import refusal
-from loom_server.cli.remote import RemoteServices, body_of
+from loom_server.cli.remote import RemoteServices
 from loom_server.errors import StoreLocked
 from loom_server.model.deadline import Deadline
 from loom_server.model.strict_json import check_nesting
@@ -45,7 +45,7 @@ class LocalServices:
 
     def call(self, name: str, request: wire.Request) -> wire.Answer:
         """The answer of one operation, within its time. Raises `TooLarge` where the server would."""
-        body = body_of(request)
+        body = request.model_dump_json(exclude_unset=True).encode()
         check_size(len(body), self._settings.max_body_bytes)
         check_nesting(orjson.loads(body), self._settings.max_nesting)
         operation = OPERATIONS[name]
@@ -96,7 +96,8 @@ def open_door(settings: Settings) -> Generator[Door]:
         owner = owner_of(settings.data_dir)
         if owner is None or not owner.address:
             raise
-        yield Door(RemoteServices(owner.address))
+        with closing(RemoteServices(owner.address)) as remote:
+            yield Door(remote)
         return
     try:
         yield Door(LocalServices(services, settings))
