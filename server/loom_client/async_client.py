@@ -1,4 +1,4 @@
-"""`AsyncClient`: the same client for code that awaits, on asyncio or trio.
+"""`AsyncClient`: the same client for code that awaits.
 
     async with AsyncClient() as loom:
         await loom.memory.set("deploy/window", "Deploys go out on Tuesdays.")
