@@ -24,6 +24,13 @@ class Settings(BaseSettings):
     host: str = Field(
         default="127.0.0.1", description="Address to listen on; only loopback while no key is configured."
     )
+    trusted_network: bool = Field(
+        default=False,
+        description="Listen beyond loopback without keys: whoever reaches the port reads and writes every memory.",
+    )
+    allowed_hosts: str = Field(
+        default="", description="Further names, with commas between, that a Host header may give the service."
+    )
     port: int = Field(default=7777, ge=1, le=65535, description="Port to listen on.")
 
     embedder: Literal["static", "hash"] = Field(default="static", description="Which embedder turns text into vectors.")

@@ -152,7 +152,9 @@ def _accepted(info: FieldInfo) -> str:
     if get_origin(info.annotation) is Literal:
         return _words(get_args(info.annotation))
     bounds = {name: getattr(mark, name) for mark in info.metadata for name in ("ge", "gt", "le") if hasattr(mark, name)}
-    kind = {int: "whole number", float: "number", Path: "path"}.get(info.annotation or str, "text")
+    kind = {int: "whole number", float: "number", Path: "path", bool: "true or false"}.get(
+        info.annotation or str, "text"
+    )
     return f"{kind}{_range(bounds.get('ge'), bounds.get('gt'), bounds.get('le'))}"
 
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from loom_server import __version__
 from loom_server.api.call import Calls, Provider, unknown_operation
-from loom_server.api.edge import Edge
+from loom_server.api.edge import Edge, host_names
 from loom_server.api.health import add_health
 from loom_server.api.http import ERRORS, OPERATION_PATH, add_operations, direct
 from loom_server.api.problems import problem_response
@@ -47,7 +47,7 @@ def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None
         separate_input_output_schemas=False,
         lifespan=lifespan,
     )
-    app.add_middleware(Edge, host=settings.host)
+    app.add_middleware(Edge, hosts=host_names(settings.host, settings.allowed_hosts))
     app.add_exception_handler(HTTPException, _routing_problem)
     app.add_exception_handler(LoomError, _problem)
     calls = Calls(provider, settings)

@@ -2,7 +2,7 @@
 
 `X-Request-ID` is taken where it is 1 to 64 letters, digits, dots, underscores and hyphens, else
 made, and is on every answer. A Host header that names neither loopback nor the configured host
-is refused: otherwise any site could reach the service through a name that it points here.
+nor one of LOOM_ALLOWED_HOSTS is refused: otherwise any site could reach the service through a name that it points here.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _TAKEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Edge:
     """The outermost layer around the doors."""
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
-        self._host = host.lower()
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,7 +46,9 @@ class Edge:
             await send(message)
 
         if not self.admits(headers.get("host", "")):
-            refused = Forbidden("The Host header names another service; use 127.0.0.1 or localhost.")
+            refused = Forbidden(
+                "The Host header names another service; use 127.0.0.1 or localhost, or name it in LOOM_ALLOWED_HOSTS."
+            )
             await problem_response(refused, request_id)(scope, receive, send_with_id)
             return
         try:
@@ -60,7 +62,7 @@ class Edge:
     def admits(self, host: str) -> bool:
         """Whether the Host header names this service."""
         name = host_name(host)
-        return is_loopback(name) or (name != "" and name == self._host)
+        return is_loopback(name) or name in self._hosts
 
 
 def choose_id(given: str | None) -> str:
@@ -74,6 +76,20 @@ def host_name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
+
+
+def host_names(host: str, allowed: str) -> frozenset[str]:
+    """The names that the service goes by; an address that stands for all of them (0.0.0.0) is no name."""
+    names = {name.strip().lower() for name in (host, *allowed.split(","))}
+    return frozenset(name for name in names if name and not is_unspecified(name))
+
+
+def is_unspecified(name: str) -> bool:
+    """Whether an address stands for every address of this machine."""
+    try:
+        return ip_address(name).is_unspecified
+    except ValueError:
+        return False
 
 
 def is_loopback(name: str) -> bool:

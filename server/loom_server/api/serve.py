@@ -1,6 +1,7 @@
 """Listening: first the port, then the services, on loopback alone.
 
-No key can be configured yet, so an address that other machines reach is refused.
+No key can be configured yet, so an address that other machines reach is refused, unless LOOM_TRUSTED_NETWORK says
+that whoever reaches it may read and write everything.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ DRAIN_SECONDS = 10
 _BACKLOG = 1024
 
 
-def check_bind(host: str) -> None:
-    """Refuse an address that others could reach. Raises `ConfigError`."""
-    if not is_loopback(host):
+def check_bind(host: str, trusted_network: bool = False) -> None:
+    """Refuse an address that others could reach, unless they are trusted. Raises `ConfigError`."""
+    if not is_loopback(host) and not (trusted_network and host):
         raise ConfigError(
             f"LOOM_HOST is '{host}', which other machines can reach, and callers cannot be told apart:"
-            " keys are not built yet. Use 127.0.0.1, ::1 or localhost."
+            " keys are not built yet. Use 127.0.0.1, ::1 or localhost, or set LOOM_TRUSTED_NETWORK=true"
+            " where everyone who reaches that address may read and write every memory."
         )
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, trusted_network: bool = False) -> socket.socket:
     """A listening socket; port 0 takes a free one. Raises `ConfigError` where the port is taken."""
-    check_bind(host)
+    check_bind(host, trusted_network)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's delay off only for sockets that say they are TCP; without it an answer waits 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -54,7 +56,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(settings: Settings, build: Callable[[], Opened], listening: socket.socket | None = None) -> None:
     """Serve until a signal says stop, then drain and close. Raises what stopped the services from starting."""
-    listening = listening or listen(settings.host, settings.port)
+    listening = listening or listen(settings.host, settings.port, settings.trusted_network)
 
     def stop() -> None:
         server.should_exit = True

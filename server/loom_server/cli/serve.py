@@ -22,6 +22,11 @@ from loom_server.store.embedded import EmbeddedStore
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; else LOOM_HOST, else 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; else LOOM_PORT, else 7777.")]
 
+OPEN = (
+    "LOOM_TRUSTED_NETWORK is on and no key is asked for: whoever reaches {host} port {port}"
+    " reads, writes and deletes every memory of every org."
+)
+
 Told = Callable[[str], None]
 """Told the address once the service can be used."""
 
@@ -35,9 +40,17 @@ def serve(shell: Shell, host: Host = None, port: Port = None) -> int:
             shell.screen.data({"address": address, "data_dir": str(settings.data_dir)})
         shell.screen.say(f"Serving {settings.data_dir} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
 
+    if settings.trusted_network:
+        shell.screen.say(OPEN.format(host=settings.host, port=settings.port), "yellow")
     serve_until_stopped(settings, lambda: open_services(settings), told)
     shell.screen.say("Stopped.")
     return DONE
+
+
+def _address(host: str, port: int) -> str:
+    """The address at which this machine's own commands reach the server."""
+    near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{near}]:{port}" if ":" in near else f"http://{near}:{port}"
 
 
 def serve_until_stopped(settings: Settings, build: Callable[[], Services], told: Told) -> None:
@@ -45,9 +58,8 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
     # The doors take a third of a second to import, and no other command needs them.
     from loom_server.api import serve as doors  # noqa: PLC0415
 
-    listener = doors.listen(settings.host, settings.port)
-    host, port = listener.getsockname()[:2]
-    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    listener = doors.listen(settings.host, settings.port, settings.trusted_network)
+    address = _address(*listener.getsockname()[:2])
 
     def opened() -> Services:
         services = build()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loom_server.api.edge import choose_id, host_name, is_loopback
+from loom_server.api.edge import Edge, choose_id, host_name, host_names, is_loopback
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,23 @@ def test_any_other_id_is_made_anew(given: str | None) -> None:
     first, second = choose_id(given), choose_id(given)
     assert first != second
     assert choose_id(first) == first
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "names"),
+    [("127.0.0.1", "", {"127.0.0.1"}), ("0.0.0.0", "", set()), ("::", "", set()), ("", " , ", set()),
+     ("0.0.0.0", "Loom, memory.example", {"loom", "memory.example"})],
+)  # fmt: skip
+def test_the_names_of_a_service(host: str, allowed: str, names: set[str]) -> None:
+    assert host_names(host, allowed) == names
+
+
+@pytest.mark.parametrize(
+    ("header", "admitted"),
+    [("loom:7777", True), ("LOOM", True), ("127.0.0.1:7777", True), ("0.0.0.0:7777", False), ("loom.evil", False),
+     ("", False), ("other", False)],
+)  # fmt: skip
+def test_a_host_header_must_name_the_service(header: str, admitted: bool) -> None:
+    async def app(scope: object, receive: object, send: object) -> None: ...
+
+    assert Edge(app, host_names("0.0.0.0", "loom")).admits(header) is admitted

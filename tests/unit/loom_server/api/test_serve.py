@@ -23,6 +23,16 @@ def test_any_other_address_is_refused(host: str) -> None:
         check_bind(host)
 
 
+def test_a_trusted_network_is_listened_on_where_it_is_said_on_purpose() -> None:
+    check_bind("0.0.0.0", trusted_network=True)
+    with listen("0.0.0.0", 0, trusted_network=True) as listening:
+        assert listening.getsockname()[0] == "0.0.0.0"
+    with pytest.raises(ConfigError, match="LOOM_TRUSTED_NETWORK=true"):
+        listen("0.0.0.0", 0)
+    with pytest.raises(ConfigError):
+        check_bind("", trusted_network=True)
+
+
 def test_a_socket_says_that_it_is_tcp() -> None:
     with listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP
