@@ -186,7 +186,7 @@ def test_an_extra_is_taken_from_the_lock_with_all_that_it_needs() -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
-    [("extras.py", "pyproject.toml nope", "there are bedrock"), ("locked.py", "requirements.lock nope", "not pin nope")],
+    [("extras.py", "pyproject.toml nope", "there are bed"), ("locked.py", "requirements.lock nope", "not pin nope")],
 )  # fmt: skip
 def test_a_name_that_is_not_known_ends_the_build(name: str, arguments: str, told: str) -> None:
     ended = script(name, *shlex.split(arguments))
