@@ -18,6 +18,7 @@ from loom_client.errors import InvalidCall
 from loom_client.exchange import Broken, Got, Post
 
 DEFAULT_URL = "http://127.0.0.1:7777"
+URL_VARIABLE, KEY_VARIABLE = "LOOM_URL", "LOOM_API_KEY"
 CONNECT_S = 5.0
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol, httpx.ProxyError)
@@ -25,8 +26,8 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.
 
 def options(base_url: str | None, api_key: str | None) -> dict[str, Any]:
     """Arguments of either httpx client; what is None comes from LOOM_URL and LOOM_API_KEY. Raises `InvalidCall`."""
-    address = (base_url or os.environ.get("LOOM_URL") or DEFAULT_URL).rstrip("/")
-    key = os.environ.get("LOOM_API_KEY", "") if api_key is None else api_key
+    address = (base_url or os.environ.get(URL_VARIABLE) or DEFAULT_URL).rstrip("/")
+    key = os.environ.get(KEY_VARIABLE, "") if api_key is None else api_key
     return {
         "base_url": address,
         "headers": _headers(key),

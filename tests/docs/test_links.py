@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import typer
 
+from loom_client.transport import KEY_VARIABLE, URL_VARIABLE
 from loom_server.cli.main import app
 from loom_server.settings import Settings
 from pages import anchors, blocks, every_page, links, named
 
 PAGES = every_page()
-SETTINGS = {f"LOOM_{name.upper()}" for name in Settings.model_fields}
+SETTINGS = {f"LOOM_{name.upper()}" for name in Settings.model_fields} | {URL_VARIABLE, KEY_VARIABLE}
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 _COMMAND = re.compile(r"(?:^ *|`|\| |&& |\$ )(?:\.venv/bin/)?loom ([a-z]+)([^`\n|&]*)", re.MULTILINE)
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
