@@ -122,14 +122,10 @@ class AsyncCalls(ABC):
     ) -> wire.MemorySetManyResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.MemoryGetRequest, *, idempotency_key: str | None = None
-    ) -> wire.MemoryGetResponse: ...
+    async def call(self, request: wire.MemoryGetRequest) -> wire.MemoryGetResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.MemoryListRequest, *, idempotency_key: str | None = None
-    ) -> wire.MemoryListResponse: ...
+    async def call(self, request: wire.MemoryListRequest) -> wire.MemoryListResponse: ...
 
     @overload
     async def call(
@@ -142,19 +138,13 @@ class AsyncCalls(ABC):
     ) -> wire.MemoryDeleteResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.MemoryHistoryRequest, *, idempotency_key: str | None = None
-    ) -> wire.MemoryHistoryResponse: ...
+    async def call(self, request: wire.MemoryHistoryRequest) -> wire.MemoryHistoryResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.MemorySearchRequest, *, idempotency_key: str | None = None
-    ) -> wire.MemorySearchResponse: ...
+    async def call(self, request: wire.MemorySearchRequest) -> wire.MemorySearchResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.NamespaceGetRequest, *, idempotency_key: str | None = None
-    ) -> wire.NamespaceResponse: ...
+    async def call(self, request: wire.NamespaceGetRequest) -> wire.NamespaceResponse: ...
 
     @overload
     async def call(
@@ -162,14 +152,10 @@ class AsyncCalls(ABC):
     ) -> wire.NamespaceResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.OpsHealthRequest, *, idempotency_key: str | None = None
-    ) -> wire.OpsHealthResponse: ...
+    async def call(self, request: wire.OpsHealthRequest) -> wire.OpsHealthResponse: ...
 
     @overload
-    async def call(
-        self, request: wire.OpsCapabilitiesRequest, *, idempotency_key: str | None = None
-    ) -> wire.OpsCapabilitiesResponse: ...
+    async def call(self, request: wire.OpsCapabilitiesRequest) -> wire.OpsCapabilitiesResponse: ...
 
     async def call(self, request: wire.Request, *, idempotency_key: str | None = None) -> wire.Answer:
         """Send a request as it is. A write's `idempotency_key` is made anew for each call where none is given."""

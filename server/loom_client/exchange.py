@@ -105,11 +105,12 @@ def exchange(call: Call[A], session: Session) -> Conversation[A]:
     while True:
         yield from _turn(call, session, began)
         keyed = bool(call.key) and session.keys_known
-        left = session.policy.total_s - (session.now() - began)
+        sent_at = session.now()
+        left = session.policy.total_s - (sent_at - began)
         came = yield _post(call, keyed, call.timeout_s if attempts == 0 else min(call.timeout_s, left))
         attempts += 1
         outcome = _judged(call, came)
-        _adjust(session, outcome)
+        _adjust(session, outcome, sent_at)
         if not isinstance(outcome, LoomClientError):
             return outcome
         if keyed and _refuses_keys(outcome):
@@ -200,11 +201,11 @@ def _limited(message: str, wait: float | None, request_id: str) -> Problem:
     )
 
 
-def _adjust(session: Session, outcome: Answer | LoomClientError) -> None:
+def _adjust(session: Session, outcome: Answer | LoomClientError, sent_at: float) -> None:
     if isinstance(outcome, RateLimited):
         session.pace.slow_down(session.now(), outcome.retry_after_s)
     elif not isinstance(outcome, TransportError):
-        session.pace.speed_up()
+        session.pace.speed_up(sent_at)
 
 
 def _refuses_keys(error: LoomClientError) -> bool:

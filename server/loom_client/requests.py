@@ -23,6 +23,7 @@ from loom_client.wire.contracts import CONTRACTS, Contract
 
 A = TypeVar("A", bound=Answer)
 
+KEY_CHARS = 200
 _BY_REQUEST: Mapping[type[Request], Contract] = MappingProxyType({one.request: one for one in CONTRACTS.values()})
 
 
@@ -43,10 +44,15 @@ def contract_of(request: Request) -> Contract:
 
 
 def call_of(request: Request, kind: type[A], timeout_s: float, key: str | None) -> Call[A]:
-    """The call of a request. `timeout_s` holds where the request names no time of its own; `key` None: a new one."""
+    """The call of a request. `timeout_s` holds where the request names no time of its own; `key` None: a new one.
+
+    Raises `InvalidCall`, also for a key that a header cannot hold, or that stands beside a read.
+    """
     contract = contract_of(request)
     own = getattr(request, "timeout_ms", None)
     writes = contract.access == "write"
+    if key is not None and not (writes and 0 < len(key) <= KEY_CHARS and key.isascii() and key.isprintable()):
+        raise InvalidCall(f"idempotency_key: is for writes, and has 1 to {KEY_CHARS} printable ASCII characters.")
     return Call(
         contract.name,
         body_of(request),

@@ -43,7 +43,7 @@ class Pace:
     def __init__(self) -> None:
         self._lock = Lock()
         self._gap = 0.0
-        self._open_at = float("-inf")
+        self._open_at = self._slowed_at = float("-inf")
 
     def take(self, now: float) -> float:
         """0.0 where a call may be sent now, which takes the turn; else the seconds until it is worth asking again."""
@@ -59,9 +59,11 @@ class Pace:
         with self._lock:
             self._gap = min(MOST_GAP_S, max(FIRST_GAP_S, 2 * self._gap))
             self._open_at = max(self._open_at, now + pause)
+            self._slowed_at = now
 
-    def speed_up(self) -> None:
-        """An answer came that was no 429."""
+    def speed_up(self, sent_at: float) -> None:
+        """An answer came that was no 429. That of a call sent before the last 429 says nothing about it."""
         with self._lock:
-            gap = self._gap * _SHRINK
-            self._gap = gap if gap >= LEAST_GAP_S else 0.0
+            if sent_at >= self._slowed_at:
+                gap = self._gap * _SHRINK
+                self._gap = gap if gap >= LEAST_GAP_S else 0.0

@@ -143,10 +143,11 @@ def group(name: str, waits: bool) -> str:
 def calls(waits: bool) -> str:
     """`call`, typed by the request."""
     prefix, head, wait = ("Async", "async def", "await ") if waits else ("", "def", "")
+    keyed = ", *, idempotency_key: str | None = None"
     parts = [
         f"""    @overload
     {head} call(
-        self, request: wire.{one.request.__name__}, *, idempotency_key: str | None = None
+        self, request: wire.{one.request.__name__}{keyed if one.access == "write" else ""}
     ) -> wire.{one.response.__name__}: ..."""
         for one in wire.CONTRACTS.values()
     ]

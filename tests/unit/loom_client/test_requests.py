@@ -52,7 +52,15 @@ def test_a_write_has_a_key_of_its_own_and_a_read_none() -> None:
     made = {call_of(write, wire.MemorySetResponse, 1.0, None).key for _ in range(3)}
     assert len(made) == 3
     assert call_of(write, wire.MemorySetResponse, 1.0, "mine").key == "mine"
-    assert call_of(read, wire.MemoryGetResponse, 1.0, "mine").key == ""
+    assert call_of(read, wire.MemoryGetResponse, 1.0, None).key == ""
+    with pytest.raises(InvalidCall, match="is for writes"):
+        call_of(read, wire.MemoryGetResponse, 1.0, "mine")
+
+
+@pytest.mark.parametrize("key", ["", "a\nb", "ключ", "x" * 201])
+def test_a_key_that_a_header_cannot_hold_is_refused(key: str) -> None:
+    with pytest.raises(InvalidCall, match="idempotency_key"):
+        call_of(wire.MemorySetRequest(memory_key="k", value=1), wire.MemorySetResponse, 1.0, key)
 
 
 def items(count: int, size: int = 1) -> list[dict[str, object]]:

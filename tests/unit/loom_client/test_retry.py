@@ -54,11 +54,20 @@ def test_answers_bring_the_gap_back_to_nothing_step_by_step() -> None:
         assert pace.take(now) == 0.0
         gaps.append(pace.take(now))
         now += gaps[-1]
-        pace.speed_up()
+        pace.speed_up(now)
     assert gaps[0] == pytest.approx(0.05)
     assert gaps[1] == pytest.approx(0.05 * 2 / 3)
     assert gaps[-1] == 0.0
     assert gaps == sorted(gaps, reverse=True)
+
+
+def test_the_answer_of_a_call_that_was_sent_before_the_429_does_not_speed_up() -> None:
+    pace = Pace()
+    pace.slow_down(5.0, 0.0)
+    for _ in range(50):
+        pace.speed_up(4.9)
+    assert pace.take(5.0) == 0.0
+    assert pace.take(5.0) == pytest.approx(FIRST_GAP_S)
 
 
 def test_the_gap_has_a_most() -> None:
