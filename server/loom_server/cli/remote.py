@@ -42,7 +42,7 @@ class RemoteServices:
 
 
 def _connect(address: str) -> Client:
-    # The HTTP library takes a tenth of a second to import, and most commands need none.
+    # The HTTP library takes a third of a second to import, and most commands need none.
     from loom_client.client import Client  # noqa: PLC0415
     from loom_client.retry import RetryPolicy  # noqa: PLC0415
 
