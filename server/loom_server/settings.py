@@ -1,7 +1,9 @@
-"""Every `LOOM_` setting, its default and its bound. Environment over `.env` over default.
+"""Every `LOOM_` setting, its default and its bound.
 
-`LOOM_MEMORY_SEARCH_*` keep the names that users of Loom know. A setting that does not
-validate stops the start with the name of the variable and what it accepts.
+    command line > environment > .env > TOML file > default
+
+`LOOM_MEMORY_SEARCH_*` keep the names that users of Loom know. `sources.py` tells which source gave a
+setting, which names are not known, and what is wrong with a value.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from loom_server.model.query import FloorMode, SearchMode
 
@@ -18,8 +20,13 @@ from loom_server.model.query import FloorMode, SearchMode
 class Settings(BaseSettings):
     """The service's settings, read once at start."""
 
-    model_config = SettingsConfigDict(env_prefix="LOOM_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="LOOM_", env_file=".env", dotenv_filtering="only_existing", extra="ignore", frozen=True
+    )
 
+    config: Path = Field(
+        default=Path("loom.toml"), description="TOML file of settings; one that is named here must be there."
+    )
     data_dir: Path = Field(default=Path(".loom"), description="Directory of the embedded store.")
     host: str = Field(
         default="127.0.0.1", description="Address to listen on; only loopback while no key is configured."
@@ -80,3 +87,18 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=32, ge=1, description="Most calls in one JSON-RPC batch.")
     max_items: int = Field(default=1_000, ge=1, description="Most items in one memory.set_many.")
     max_nesting: int = Field(default=32, ge=4, description="Deepest nesting of a request body.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The sources, first come first served; the TOML file is found by the ones before it."""
+        before = (init_settings, env_settings, dotenv_settings)
+        named = (source().get("config") for source in before)
+        file = next((path for path in named if path is not None), cls.model_fields["config"].default)
+        return (*before, TomlConfigSettingsSource(settings_cls, Path(file)))

@@ -11,10 +11,12 @@ import typer
 from loom_server.cli.demo.questions import QUESTIONS
 from loom_server.cli.main import app
 from loom_server.ingest.files.walk import KINDS
+from pages import every_command
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "cli.md").read_text(encoding="utf-8")
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+ROOT = typer.main.get_command(app)
+COMMANDS = every_command(app)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -29,7 +31,7 @@ def test_every_option_is_told(name: str) -> None:
 
 
 def test_no_option_is_told_that_is_not_there() -> None:
-    known = {option for command in COMMANDS.values() for one in command.params for option in one.opts}
+    known = {option for command in (ROOT, *COMMANDS.values()) for one in command.params for option in one.opts}
     assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= known
 
 

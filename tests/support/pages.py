@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from reference import DOCS, ROOT, pages
 
 ANY = "…"
@@ -51,6 +53,15 @@ def every_page() -> list[Path]:
 def named(page: Path) -> str:
     """The page's path from the root, to name a test by."""
     return page.relative_to(ROOT).as_posix()
+
+
+def every_command(app: typer.Typer) -> dict[str, Any]:
+    """The commands of the shell by their names; one of a group by both words."""
+    found: dict[str, Any] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found |= {name: command} if inner is None else {f"{name} {one}": part for one, part in inner.items()}
+    return found
 
 
 def text_of(name: str) -> str:

@@ -22,6 +22,7 @@ from loom_server.errors import MigrationEdited, SchemaUnfit
 from loom_server.keep.integrity import check
 from loom_server.keep.terms import check_terms
 from loom_server.settings import Settings
+from loom_server.sources import Read
 from loom_server.store.lock import Owner
 from loom_server.store.migrate import pending
 from loom_server.store.namespaces import ORG_ROW
@@ -52,6 +53,18 @@ class Check:
     ok: bool
     detail: str
     mend: str = ""
+
+
+def variables(read: Read) -> Check:
+    """Whether every `LOOM_` variable is a setting. The settings themselves are valid by now."""
+    given = sum(origin != "default" for origin in read.origins.values())
+    if not read.unknown:
+        return Check("settings", True, f"{given} given, the others by default; loom config show lists them")
+    in_file = [one.name for one in read.unknown if one.origin == ".env"]
+    outside = [one.name for one in read.unknown if one.origin != ".env"]
+    steps = [f"unset {' '.join(outside)}"] if outside else []
+    steps += [f"take {', '.join(in_file)} out of .env"] if in_file else []
+    return Check("settings", False, "; ".join(one.sentence() for one in read.unknown), "; ".join(steps))
 
 
 def machine(settings: Settings) -> Iterator[Check]:

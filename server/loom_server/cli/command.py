@@ -19,16 +19,18 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, cast
 
+import structlog
 import typer
-from pydantic import ValidationError
 
 from loom_server.cli.screen import Screen
 from loom_server.errors import ConfigError, InvalidInput, LoomError
 from loom_server.settings import Settings
+from loom_server.sources import Read, read
 
 DONE, FAILED, MISUSED, ABSTAINED = 0, 1, 2, 3
 INTERRUPTED = 130
 _HALF = re.compile("[\ud800-\udfff]")
+_log = structlog.get_logger("loom.settings")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, for programs.")]
 DataDir = Annotated[
@@ -53,8 +55,13 @@ class Shell:
     """What a command works with. `identity` holds the identity fields that were given."""
 
     screen: Screen
-    settings: Settings
+    read: Read
     identity: Mapping[str, str]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this run."""
+        return self.read.settings
 
 
 Body = Callable[..., int]
@@ -73,13 +80,7 @@ def identity_command(body: Body) -> Callable[..., None]:
 def settings_of(data_dir: Path | None = None, **changes: object) -> Settings:
     """The settings with what the command line says on top. Raises `ConfigError` naming each variable."""
     given = {name: value for name, value in {"data_dir": data_dir, **changes}.items() if value is not None}
-    try:
-        return Settings(**given)  # pyright: ignore[reportArgumentType]
-    except ValidationError as error:
-        told = "; ".join(
-            f"LOOM_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors(include_url=False)
-        )
-        raise ConfigError(f"A setting cannot be used: {told}.") from None
+    return read(**given).settings
 
 
 def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[..., None]:
@@ -92,7 +93,10 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
 
         def checked() -> int:
             _check_text({**told, **given})
-            return body(Shell(screen, settings_of(data_dir), told), **given)
+            found = read(**({} if data_dir is None else {"data_dir": data_dir}))
+            for unknown in found.unknown:
+                _log.warning("unknown_setting", name=unknown.name, origin=unknown.origin, nearest=unknown.nearest)
+            return body(Shell(screen, found, told), **given)
 
         code = _guarded(screen, checked)
         raise typer.Exit(code)

@@ -25,12 +25,13 @@ from loom_server.keep.evidence import namespaces
 from loom_server.keep.sweep import sweep
 from loom_server.model.scope import Scope
 from loom_server.settings import Settings
+from loom_server.sources import Read
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.lock import owner_of
 from loom_server.store.migrate import migrate
 from loom_server.store.rollups import Tokenizer, mend
 
-CHECKS = 10
+CHECKS = 11
 """About how many there are, for the bar."""
 
 Mend = Annotated[bool, typer.Option("--mend", help="First finish what a crash left and rebuild wrong roll-ups.")]
@@ -40,7 +41,7 @@ def doctor(shell: Shell, mend: Mend = False) -> int:
     """Check versions, the data directory, the lock, the schema, the stored memories and their roll-ups."""
     with shell.screen.progress("Checking") as advance:
         found: list[Check] = []
-        for check in _checks(shell.settings, mend):
+        for check in _checks(shell.read, mend):
             found.append(check)
             advance(min(1.0, len(found) / CHECKS), check.name)
     if shell.screen.as_json:
@@ -49,7 +50,9 @@ def doctor(shell: Shell, mend: Mend = False) -> int:
     return DONE if all(check.ok for check in found) else FAILED
 
 
-def _checks(settings: Settings, mending: bool) -> Iterator[Check]:
+def _checks(read: Read, mending: bool) -> Iterator[Check]:
+    settings = read.settings
+    yield checks.variables(read)
     well = True
     for check in checks.machine(settings):
         well = well and check.ok

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import Annotated
 
 import structlog
 import typer
 
+from loom_server import __version__
 from loom_server.cli.command import command, identity_command
+from loom_server.cli.config import config
 from loom_server.cli.demo.command import demo
 from loom_server.cli.doctor import doctor
 from loom_server.cli.explain import explain
@@ -27,8 +30,17 @@ app = typer.Typer(
 )
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"loom {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", help="Print the version.", callback=_tell_version, is_eager=True)]
+
+
 @app.callback()
-def log_to_stderr() -> None:
+def log_to_stderr(version: Version = False) -> None:
     """Logs stand beside the data: structlog writes to stdout by itself."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
@@ -42,6 +54,7 @@ app.command("explain")(identity_command(explain))
 app.command("ingest")(identity_command(ingest))
 app.command("migrate")(command(migrate))
 app.command("doctor")(command(doctor))
+app.add_typer(config, name="config")
 
 if __name__ == "__main__":
     app()
