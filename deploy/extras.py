@@ -1,4 +1,4 @@
-"""What extras of pyproject.toml ask for, a name a line: `python extras.py pyproject.toml minilm,openai`."""
+"""What extras of pyproject.toml ask for, a name a line: `python extras.py pyproject.toml minilm`."""
 
 from __future__ import annotations
 

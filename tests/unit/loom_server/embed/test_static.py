@@ -220,15 +220,15 @@ def refusal() -> str:
 
 def test_a_package_that_is_not_installed_is_named_with_the_mend() -> None:
     assert refusal() == (
-        "LOOM_EMBEDDER=static needs the package otherllama, which is not installed: pip install otherllama."
+        'LOOM_EMBEDDER=static needs the package otherllama, which is not installed: pip install "otherllama".'
     )
 
 
 def test_a_missing_file_is_named(package: Path) -> None:
-    assert refusal() == f"Package otherllama has no readable {WEIGHTS}; reinstall otherllama."
+    assert refusal() == f"Package otherllama has no readable otherllama/{WEIGHTS}; reinstall otherllama."
     save_weights(package, np.ones((32_000, 256), dtype=np.float16))
     (package / TOKENIZER).unlink()
-    assert refusal() == f"Package otherllama has no readable {TOKENIZER}; reinstall otherllama."
+    assert refusal() == f"Package otherllama has no readable otherllama/{TOKENIZER}; reinstall otherllama."
 
 
 def test_other_weights_are_another_model(package: Path, embedder) -> None:
