@@ -11,10 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from loom_server.model.query import FloorMode, SearchMode
+
+LogFormat = Literal["auto", "console", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(BaseSettings):
@@ -95,6 +98,17 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=32, ge=1, description="Most calls in one JSON-RPC batch.")
     max_items: int = Field(default=1_000, ge=1, description="Most items in one memory.set_many.")
     max_nesting: int = Field(default=32, ge=4, description="Deepest nesting of a request body.")
+
+    metrics: bool = Field(default=True, description="Count, and serve what was counted at /metrics.")
+    log_format: LogFormat = Field(
+        default="auto", description="How the log is written; auto is console on a terminal and json elsewhere."
+    )
+    log_level: LogLevel = Field(
+        default="info", description="Least level that is logged; commands other than serve begin at warning."
+    )
+    log_hash_key: SecretStr = Field(
+        default=SecretStr(""), description="Key of the hashes by which the log names namespaces; empty is a random one."
+    )
 
     @classmethod
     def settings_customise_sources(

@@ -17,7 +17,8 @@ them; those of passages are not, since writes ask for each once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -27,6 +28,7 @@ from cachetools import LRUCache
 from loom_server.embed.base import Embedder, ModelIdentity, TokenShare, Vectors
 from loom_server.embed.vectors import checked
 from loom_server.model.deadline import Deadline
+from loom_server.observe.metrics import Metrics, count_nothing
 
 Key = tuple[str, str, str | bytes, tuple[float, ...]]
 
@@ -37,10 +39,13 @@ LONGEST_KEPT = 256
 class CachedEmbedder:
     """An embedder in front of another; with `size` 0 it keeps nothing and still checks."""
 
-    def __init__(self, inner: Embedder, size: int) -> None:
-        """`size` is the number of vectors to keep."""
+    def __init__(self, inner: Embedder, size: int, metrics: Metrics | None = None, provider: str = "") -> None:
+        """`size` is the number of vectors to keep; `metrics` are told of the work under the name of `provider`."""
         self._inner = inner
         self._size = size
+        self._metrics = metrics
+        self._provider = provider
+        self._count = count_nothing if metrics is None else metrics.cache("embed")
         self._kept: LRUCache[Key, Vectors] = LRUCache(max(1, size))
         self._lock = threading.Lock()
         self._query_tokens = lru_cache(maxsize=size)(inner.tokens)
@@ -60,7 +65,8 @@ class CachedEmbedder:
         found = self._look_up(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            made = checked(self._inner.passages(list(missing.values()), deadline), identity, len(missing))
+            with self._told("passage"):
+                made = checked(self._inner.passages(list(missing.values()), deadline), identity, len(missing))
             found.update(self._keep(zip(missing, made, strict=True)))
         rows = np.empty((len(keys), identity.dimension), dtype=np.float32)
         for row, key in enumerate(keys):
@@ -79,8 +85,10 @@ class CachedEmbedder:
         found = self._look_up([key])
         if key not in found:
             # The embedder weights with the shares in the key, whatever the counts have become.
-            made = self._inner.query(text, (lambda _: shares) if tokens else None, deadline)
-            found = self._keep([(key, checked(made[np.newaxis], identity, 1)[0])])
+            with self._told("query"):
+                made = self._inner.query(text, (lambda _: shares) if tokens else None, deadline)
+                vector = checked(made[np.newaxis], identity, 1)[0]
+            found = self._keep([(key, vector)])
         return found[key]
 
     def tokens(self, text: str) -> tuple[str, ...]:
@@ -91,9 +99,14 @@ class CachedEmbedder:
         """The background of the embedder behind this one."""
         return self._inner.background(tokens)
 
-    def _look_up(self, keys: Iterable[Key]) -> dict[Key, Vectors]:
+    def _told(self, role: str) -> AbstractContextManager[None]:
+        return nullcontext() if self._metrics is None else self._metrics.embedding(self._provider, role)
+
+    def _look_up(self, keys: Collection[Key]) -> dict[Key, Vectors]:
         with self._lock:
-            return {key: self._kept[key] for key in keys if key in self._kept}
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+        self._count(len(found), len(set(keys)) - len(found))
+        return found
 
     def _keep(self, made: Iterable[tuple[Key, Vectors]]) -> Mapping[Key, Vectors]:
         # Copies: a row of a batch would hold the whole batch in memory.

@@ -43,12 +43,15 @@ def _run(leg: Leg, context: LegContext, plans: tuple[LegPlan, ...]) -> tuple[Leg
     try:
         results = leg.run(context, plans)
     except LoomError as error:
-        return tuple(LegResult(plan.name, "failed", reason=error.code) for plan in plans)
+        results = _failed(plans, error.code)
     except Exception as error:  # the leg boundary: junk from one leg must not end the search
-        reason = f"unexpected_{type(error).__name__}"
-        return tuple(LegResult(plan.name, "failed", reason=reason) for plan in plans)
+        results = _failed(plans, f"unexpected_{type(error).__name__}")
     took = (perf_counter() - start) * 1000.0
     return tuple(_timed(result, took) for result in results)
+
+
+def _failed(plans: tuple[LegPlan, ...], reason: str) -> tuple[LegResult, ...]:
+    return tuple(LegResult(plan.name, "failed", reason=reason) for plan in plans)
 
 
 def _timed(result: LegResult, took: float) -> LegResult:

@@ -67,6 +67,15 @@ class MemoryWriter:
         self._part_rows = min(PART_ROWS, settings.write_batch_rows)
         self._writer = GroupWriter(committer, settings.write_batch_rows)
 
+    @property
+    def queued(self) -> int:
+        """Writes that wait for their group."""
+        return self._writer.queued
+
+    def observe(self, committed: Callable[[int], None]) -> None:
+        """Tell `committed` the size of each group from now on."""
+        self._writer.committed = committed
+
     def write(self, drafts: Sequence[Draft], deadline: Deadline, language: str = "en") -> tuple[Answer, ...]:
         """Store the drafts. Raises `InvalidInput` for a language that is unknown, before anything is written."""
         code = language_code(language)

@@ -75,10 +75,15 @@ class Ticket:
     work: Callable[[], None] | None = None
 
 
+def tell_nobody(requests: int) -> None:
+    """Where nobody counts groups."""
+
+
 class GroupWriter:
-    """The queue and its thread."""
+    """The queue and its thread. `committed` is told the number of requests of each group that was committed."""
 
     def __init__(self, ledger: Ledger, most_rows: int) -> None:
+        self.committed: Callable[[int], None] = tell_nobody
         self._ledger = ledger
         self._most_rows = most_rows
         self._queue: deque[Ticket] = deque()
@@ -92,6 +97,11 @@ class GroupWriter:
         self._retry_at = 0.0
         self._thread = Thread(target=self._run, name="loom-writer", daemon=True)
         self._thread.start()
+
+    @property
+    def queued(self) -> int:
+        """Requests that wait for their group."""
+        return self._rows
 
     def submit(self, requests: Sequence[Request], deadline: Deadline) -> Future[tuple[Answer, ...]]:
         """Queue the requests.
@@ -217,6 +227,7 @@ class GroupWriter:
             for ticket in tickets:
                 ticket.answers.set_exception(error)
         else:
+            self.committed(len(requests))
             answers = iter(judgement.answers)
             for ticket in tickets:
                 ticket.answers.set_result(tuple(islice(answers, len(ticket.requests))))

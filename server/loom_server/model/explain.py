@@ -18,6 +18,16 @@ class Recorder(Protocol):
         ...
 
 
+class Forgetful:
+    """Remembers nothing."""
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        """Nothing is kept."""
+
+
+FORGETFUL = Forgetful()
+
+
 @contextmanager
 def timed(recorder: Recorder, name: str) -> Generator[None]:
     """Tell the recorder how long the block took."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 
 import structlog
 
@@ -18,53 +17,98 @@ from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
 from loom_server.keep.sweep import sweep
 from loom_server.model.clock import Clock, SystemClock
+from loom_server.model.explain import FORGETFUL, Recorder, timed
+from loom_server.observe.logs import Hasher
+from loom_server.observe.metrics import Count, Metrics, count_nothing
 from loom_server.service.services import Services
 from loom_server.service.tenants import DEFAULT_LANGUAGE
+from loom_server.service.watch import Watch
 from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Store
+from loom_server.store.store import Pooled, Store
 
 _log = structlog.get_logger(__name__)
 
 
-def open_services(settings: Settings) -> Services:
-    """The service on the embedded store of `settings.data_dir`.
+def open_services(settings: Settings, metrics: Metrics | None = None, recorder: Recorder = FORGETFUL) -> Services:
+    """The service on the embedded store of `settings.data_dir`; `recorder` is told how long each stage took.
 
     Raises `StoreLocked` where another process owns the directory, `MigrationEdited`,
     `ConfigError` where the embedder cannot be loaded.
     """
-    embedder = make_embedder(settings)
-    warm(DEFAULT_LANGUAGE)
-    store = EmbeddedStore.open(settings)
+    with timed(recorder, "embedder"):
+        embedder = make_embedder(settings, metrics)
+    with timed(recorder, "analysis"):
+        warm(DEFAULT_LANGUAGE)
+    with timed(recorder, "store"):
+        store = EmbeddedStore.open(settings)
     try:
-        migrate(store)
+        with timed(recorder, "migrate"):
+            migrate(store)
         if not store.was_clean:
-            _sweep(store, embedder)
-        return assemble(store, embedder, settings)
+            with timed(recorder, "sweep"):
+                _sweep(store, embedder, metrics)
+        with timed(recorder, "services"):
+            return assemble(store, embedder, settings, metrics=metrics)
     except BaseException:
         store.close()
         raise
 
 
-def _sweep(store: EmbeddedStore, embedder: Embedder) -> None:
+def _sweep(store: EmbeddedStore, embedder: Embedder, metrics: Metrics | None) -> None:
     """Finish what a crash left; what another embedder must finish stays for its next start."""
     swept = sweep(store, embedder)
-    _log.warning("swept after an unclean stop", report=asdict(swept))
+    did = {
+        "dropped": swept.dropped,
+        "superseded": swept.superseded,
+        "lowered": swept.lowered,
+        "missing": swept.missing,
+        "mended": len(swept.mended),
+    }
+    _log.warning("swept", **did, uncounted=len(swept.uncounted))
+    if metrics is not None:
+        for change, number in did.items():
+            metrics.swept(change, number)
     if swept.whole:
         store.settle()
 
 
-def assemble(store: Store, embedder: Embedder, settings: Settings, clock: Clock | None = None) -> Services:
-    """The service over parts that are open already."""
+def assemble(
+    store: Store,
+    embedder: Embedder,
+    settings: Settings,
+    clock: Clock | None = None,
+    metrics: Metrics | None = None,
+) -> Services:
+    """The service over parts that are open already. `metrics` are told of its store and writer, too."""
     clock = clock or SystemClock()
-    statistics = Statistics(store)
-    kept = KeptRows(settings.kept_rows)
+    count = _uncounted if metrics is None else metrics.cache
+    statistics = Statistics(store, counted=count("statistics"))
+    kept = KeptRows(settings.kept_rows, count("kept_rows"))
     executor = ThreadPoolExecutor(settings.store_clients * 2, thread_name_prefix="loom-leg")
     searcher = Searcher(store, statistics, embedder, executor, clock, kept)
     namespaces = Namespaces(store)
     writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces, kept.forget)
-    return Services(searcher, writer, namespaces, settings, time.monotonic())
+    watch = Watch(metrics, Hasher(settings.log_hash_key.get_secret_value()))
+    services = Services(searcher, writer, namespaces, settings, time.monotonic(), watch=watch)
+    if metrics is not None:
+        _observe(services, metrics)
+    return services
+
+
+def _observe(services: Services, metrics: Metrics) -> None:
+    """Let the metrics see what stands below the operations."""
+    store, started = services.searcher.store, services.started
+    store.observe(metrics.statement)
+    services.writer.observe(metrics.group)
+    metrics.opened("server" if store.shared else "embedded", lambda: time.monotonic() - started, services.queued)
+    if isinstance(store, Pooled):
+        metrics.pool(lambda: store.clients_in_use)
+
+
+def _uncounted(cache: str) -> Count:
+    return count_nothing

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
 from loom_server.service.turnstile import Turnstile
+from loom_server.service.watch import Watch
 from loom_server.settings import Settings
 from loom_server.store.namespaces import Namespaces
 
@@ -21,3 +22,4 @@ class Parts:
     settings: Settings
     started: float
     turnstile: Turnstile = field(default_factory=Turnstile)
+    watch: Watch = field(default_factory=Watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loom_client import wire
 from loom_server.engine import browse
-from loom_server.engine.search import Tenant, search
+from loom_server.engine.search import SearchResult, Tenant, search
 from loom_server.errors import TooLarge
 from loom_server.model.deadline import Deadline
 from loom_server.plan.defaults import PlanDefaults
@@ -37,13 +37,20 @@ class Reads(Tenants):
 
     def search(self, request: wire.MemorySearchRequest, deadline: Deadline) -> wire.MemorySearchResponse:
         """Rows with a verdict."""
+        with self.watch.search(request) as watched:
+            result, language = self._searched(request, deadline)
+            answer = answers.answer(result, tags=request.include_tags, language=language)
+            watched.result = result
+        return answer
+
+    def _searched(self, request: wire.MemorySearchRequest, deadline: Deadline) -> tuple[SearchResult, str]:
+        """What a search came to, and the language of its namespace."""
         if len(request.query) > self.settings.max_query_chars:
             raise TooLarge.field("query", f"at most {self.settings.max_query_chars} characters; ask a shorter question")
         preferences = self.preferences(request.org, request.namespace, deadline)
         defaults = PlanDefaults.of(self.settings, preferences.retrieval_defaults)
         tenant = Tenant(defaults, preferences.language, self.namespaces.model_of(request.org, deadline))
-        result = search(intake.search_of(request), tenant, self.searcher, deadline)
-        return answers.answer(result, tags=request.include_tags, language=preferences.language)
+        return search(intake.search_of(request), tenant, self.searcher, deadline), preferences.language
 
     def list(self, request: wire.MemoryListRequest, deadline: Deadline) -> wire.MemoryListResponse:
         """A page of keys, or how many there are."""

@@ -38,6 +38,10 @@ class Services(Reads, Writes):
         }
         return wire.capabilities(__version__, self.searcher.embedder.identity.name, limits)
 
+    def queued(self) -> int:
+        """Writes that wait for their group."""
+        return self.writer.queued
+
     def close(self) -> None:
         """Let running work end, then let the store go."""
         if not self.writer.close():

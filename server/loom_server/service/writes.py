@@ -22,13 +22,20 @@ class Writes(Tenants):
 
     def set(self, request: wire.MemorySetRequest, deadline: Deadline) -> wire.MemorySetResponse:
         """Write one memory. Raises what refused it."""
-        result = self._write((request,), deadline)[0]
-        if isinstance(result, LoomError):
-            raise result
+        with self.watch.write("memory.set", request) as watched:
+            result = self._write((request,), deadline)[0]
+            if isinstance(result, LoomError):
+                raise result
+            watched.written = result
         return result
 
     def set_many(self, request: wire.MemorySetManyRequest, deadline: Deadline) -> wire.MemorySetManyResponse:
         """Write many; a refused item is an answer of its own."""
+        with self.watch.write("memory.set_many", request, len(request.items)) as watched:
+            watched.written = answer = self._set_many(request, deadline)
+        return answer
+
+    def _set_many(self, request: wire.MemorySetManyRequest, deadline: Deadline) -> wire.MemorySetManyResponse:
         if len(request.items) > self.settings.max_items:
             raise TooLarge.field("items", f"at most {self.settings.max_items} of them; send the rest in a next call")
         requests = tuple(request.requests())
@@ -47,6 +54,11 @@ class Writes(Tenants):
         between is met by reading again, for as long as there is time and the value is the one
         whose hash the request may have named.
         """
+        with self.watch.write("memory.update", request) as watched:
+            watched.written = answer = self._update(request, deadline)
+        return answer
+
+    def _update(self, request: wire.MemoryUpdateRequest, deadline: Deadline) -> wire.MemoryUpdateResponse:
         outcome = self._changed(request, deadline)
         if outcome is None:
             return wire.MemoryUpdateResponse(updated=False, reason="not_found")
@@ -64,6 +76,11 @@ class Writes(Tenants):
 
     def delete(self, request: wire.MemoryDeleteRequest, deadline: Deadline) -> wire.MemoryDeleteResponse:
         """Close a live key with a tombstone; a key that is not there is no error."""
+        with self.watch.write("memory.delete", request) as watched:
+            watched.written = answer = self._delete(request, deadline)
+        return answer
+
+    def _delete(self, request: wire.MemoryDeleteRequest, deadline: Deadline) -> wire.MemoryDeleteResponse:
         memory = _only(self._holders(request, deadline))
         outcome = None if memory is None else self.writer.delete((memory.key,), deadline)[0]
         if outcome is None or isinstance(outcome, NotFound):

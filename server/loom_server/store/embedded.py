@@ -88,6 +88,11 @@ class EmbeddedStore:
         """Never: one process owns the directory."""
         return False
 
+    @property
+    def clients_in_use(self) -> int:
+        """Clients that run a statement now; none after `close`."""
+        return 0 if self._closed else self._pool.in_use
+
     @classmethod
     def open(cls, settings: Settings) -> EmbeddedStore:
         """The store that the settings describe."""

@@ -12,20 +12,22 @@ texts are cut to an excerpt.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from cachetools import LRUCache
 
 from loom_server.model.memory import Memory
 from loom_server.model.scope import Scope
+from loom_server.observe.metrics import Count, count_nothing
 
 
 class KeptRows:
     """A bounded map of row ids to rows, the least recently used of which goes first."""
 
-    def __init__(self, size: int) -> None:
-        """`size` is the number of rows; 0 keeps none."""
+    def __init__(self, size: int, count: Count = count_nothing) -> None:
+        """`size` is the number of rows; 0 keeps none. `count` is told the hits and misses of each look-up."""
         self._size = size
+        self._count = count
         self._rows: LRUCache[int, Memory] = LRUCache(max(1, size))
         self._moment = 0
         self._lock = threading.Lock()
@@ -35,15 +37,17 @@ class KeptRows:
         """Rises with every `forget`."""
         return self._moment
 
-    def look_up(self, scope: Scope, ids: Iterable[int]) -> dict[int, Memory]:
+    def look_up(self, scope: Scope, ids: Collection[int]) -> dict[int, Memory]:
         """Those of `ids` that are kept, and of the scope's tenant."""
         with self._lock:
             found = {row_id: self._rows[row_id] for row_id in ids if row_id in self._rows}
-        return {
+        own = {
             row_id: row
             for row_id, row in found.items()
             if row.identity.org == scope.org and row.identity.namespace == scope.namespace
         }
+        self._count(len(own), len(ids) - len(own))
+        return own
 
     def keep(self, rows: Iterable[Memory], moment: int) -> None:
         """Keep rows that were read at `moment` or later."""

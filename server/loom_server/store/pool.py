@@ -26,6 +26,11 @@ class Pool:
         self._changed = Condition()
         self._closed = False
 
+    @property
+    def in_use(self) -> int:
+        """Clients that are lent out now."""
+        return len(self._clients) - len(self._free)
+
     @contextmanager
     def lend(self, deadline: Deadline | None) -> Generator[Client]:
         """A client for the length of the block.

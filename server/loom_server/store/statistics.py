@@ -31,6 +31,7 @@ from typing import cast
 
 from loom_server.model.deadline import Deadline
 from loom_server.model.scope import Scope
+from loom_server.observe.metrics import Count, count_nothing
 from loom_server.store.statement import Template
 from loom_server.store.store import Columns, Insert, Statement, Store
 
@@ -203,12 +204,14 @@ class Statistics:
         whole_vocabulary: int = WHOLE_VOCABULARY,
         kept_tokens: int = KEPT_TOKENS,
         monotonic: Callable[[], float] = time.monotonic,
+        counted: Count = count_nothing,
     ) -> None:
         self._store = store
         self._max_age_s = max_age_s
         self._whole_vocabulary = whole_vocabulary
         self._kept_tokens = kept_tokens
         self._monotonic = monotonic
+        self._counted = counted
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
         self._owed: dict[tuple[str, str], tuple[CommitDelta, ...]] = {}
         self._being_paid: set[tuple[str, str]] = set()
@@ -225,7 +228,10 @@ class Statistics:
             if kept is not None:
                 self._kept.move_to_end((org, namespace))
         if kept is None or not self._fresh(kept):
+            self._counted(0, 1)
             kept = self._load(Scope(org, namespace), deadline)
+        else:
+            self._counted(1, 0)
         return NamespaceStatistics(kept, self._counts, deadline)
 
     @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -60,6 +60,16 @@ class Insert:
 Outcome = Literal["ok", "deadline", "cancelled", "exhausted", "failed"]
 Observer = Callable[[str, float, int, Outcome], None]
 """Told after each statement: its name, seconds, rows and outcome."""
+
+
+@runtime_checkable
+class Pooled(Protocol):
+    """A store whose statements share a number of clients."""
+
+    @property
+    def clients_in_use(self) -> int:
+        """Clients that run a statement now."""
+        ...
 
 
 class Store(Protocol):
