@@ -1,4 +1,4 @@
-"""The part of a lock that some packages need, each with its hashes: `python locked.py requirements-dev.lock onnxruntime`.
+"""The part of a lock that some packages need, with its hashes: `python locked.py requirements-dev.lock onnxruntime`.
 
     a block is kept where it is one of the packages, or its "via" names a package that is kept
 

@@ -36,8 +36,8 @@ from loom_server.settings import Settings
 from loom_server.store.store import Columns, Insert, Observer, Statement, Store
 from loom_server.store.together import together
 from peer import Peer
+from process import Caller, served
 from rows import copy, questions, texts, write
-from served import Caller, served
 from table import Figures, timed
 
 MODE = "hybrid"
