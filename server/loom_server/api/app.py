@@ -20,9 +20,12 @@ from loom_server.api.call import Calls, Provider, unknown_operation
 from loom_server.api.edge import Edge, host_names
 from loom_server.api.health import add_health
 from loom_server.api.http import ERRORS, OPERATION_PATH, add_operations, direct
+from loom_server.api.metrics import add_metrics
 from loom_server.api.problems import problem_response
 from loom_server.api.rpc import Rpc
+from loom_server.api.tally import RPC_PATH, Tally
 from loom_server.errors import InvalidRequest, LoomError, MethodNotAllowed, NotFound
+from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -35,8 +38,13 @@ _RPC_ABOUT = (
 )
 
 
-def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None = None) -> FastAPI:
-    """The application. `provider` gives the services, None while they start; it is asked on every call."""
+def create_app(
+    provider: Provider, settings: Settings, lifespan: Lifespan | None = None, metrics: Metrics | None = None
+) -> FastAPI:
+    """The application. `provider` gives the services, None while they start; it is asked on every call.
+
+    `metrics`, where they are given, are served at `/metrics`; the services are made with the same ones.
+    """
     app = FastAPI(
         title="Loom Recall",
         version=__version__,
@@ -47,13 +55,16 @@ def create_app(provider: Provider, settings: Settings, lifespan: Lifespan | None
         separate_input_output_schemas=False,
         lifespan=lifespan,
     )
-    app.add_middleware(Edge, hosts=host_names(settings.host, settings.allowed_hosts))
+    tally = Tally(metrics)
+    app.add_middleware(Edge, hosts=host_names(settings.host, settings.allowed_hosts), tally=tally)
     app.add_exception_handler(HTTPException, _routing_problem)
     app.add_exception_handler(LoomError, _problem)
     calls = Calls(provider, settings)
     add_health(app.router, calls)
     add_operations(app.router, calls)
-    _add_rpc(app, Rpc(calls))
+    _add_rpc(app, Rpc(calls, tally))
+    if metrics is not None:
+        add_metrics(app.router, calls, metrics)
     return app
 
 
@@ -63,7 +74,7 @@ def _add_rpc(app: FastAPI, rpc: Rpc) -> None:
 
     described.__annotations__ = {"body": dict[str, Any] | list[dict[str, Any]], "return": dict[str, Any] | list[Any]}
     app.router.add_api_route(
-        "/rpc",
+        RPC_PATH,
         described,
         methods=["POST"],
         operation_id="rpc",
@@ -81,12 +92,16 @@ def _add_rpc(app: FastAPI, rpc: Rpc) -> None:
 
 
 def _problem(request: Request, error: Exception) -> Response:
-    return problem_response(cast(LoomError, error), request.state.request_id)
+    told = cast(LoomError, error)
+    request.state.code = told.code
+    return problem_response(told, request.state.request_id)
 
 
 def _routing_problem(request: Request, error: Exception) -> Response:
     routed = cast(HTTPException, error)
-    return problem_response(_routed(request, routed), request.state.request_id, dict(routed.headers or {}))
+    told = _routed(request, routed)
+    request.state.code = told.code
+    return problem_response(told, request.state.request_id, dict(routed.headers or {}))
 
 
 def _routed(request: Request, error: HTTPException) -> LoomError:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from time import monotonic
 from typing import TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.types import Receive
+from structlog.contextvars import bound_contextvars
 
 from loom_client import wire
 from loom_server.api.failures import internal_error, log_failure
@@ -105,6 +106,12 @@ class Calls:
             raise NotReady("The service is starting; try again in a moment.", retry_after_s=STARTING_RETRY_S)
         return services
 
+    def load(self) -> Iterator[tuple[str, int, int]]:
+        """Of reads and writes, how many hold a thread and how many await one. Asked in the event loop."""
+        for access, limiter in self._limiters.items():
+            told = limiter.statistics()
+            yield access, told.borrowed_tokens, told.tasks_waiting
+
     async def call(self, name: str, parameters: object, request: Attended) -> bytes:
         """The answer of the operation as JSON. Raises a `LoomError`."""
         operation = OPERATIONS.get(name)
@@ -118,7 +125,8 @@ class Calls:
             valid = self.validated(operation, parameters)
             deadline = request.deadline(operation.seconds(valid, self.settings))
             deadline.check()
-            answer = operation.handler(services)(valid, deadline)
+            with bound_contextvars(request_id=request.request_id):
+                answer = operation.handler(services)(valid, deadline)
             sign(answer, request.request_id)
             return answer.json_bytes()
         except LoomError:

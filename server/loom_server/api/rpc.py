@@ -18,6 +18,7 @@ from starlette.responses import Response
 from loom_server.api.call import Attended, Calls
 from loom_server.api.limits import read_json
 from loom_server.api.problems import JSON
+from loom_server.api.tally import Tally
 from loom_server.errors import InvalidJson, InvalidRequest, LoomError, UnknownOperation
 from loom_server.service.problems import problem
 
@@ -40,8 +41,9 @@ class Call:
 class Rpc:
     """The JSON-RPC door."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, tally: Tally) -> None:
         self._calls: Final = calls
+        self._tally: Final = tally
 
     async def serve(self, request: Request) -> Response:
         """Answer one HTTP request."""
@@ -49,6 +51,7 @@ class Rpc:
         try:
             body = await read_json(request, self._calls.settings.max_body_bytes)
         except InvalidJson as error:
+            request.state.code = error.code
             return Response(_failed(None, error, attended), 400, media_type=JSON)
         if isinstance(body, list):
             return await self._batch(cast("list[object]", body), attended)
@@ -59,6 +62,7 @@ class Rpc:
         most = self._calls.settings.max_batch
         if not 0 < len(items) <= most:
             error = InvalidRequest(f"A batch holds 1 to {most} calls, not {len(items)}.")
+            self._tally.called("", error, attended.request_id)
             return Response(_failed(None, error, attended), media_type=JSON)
         work = asyncio.gather(*(self._answer(item, attended) for item in items))
         answers = [answer for answer in await attended.attend(work) if answer is not None]
@@ -68,13 +72,16 @@ class Rpc:
         try:
             call = read_call(item)
         except LoomError as error:
+            self._tally.called("", error, attended.request_id)
             return _failed(_id_of(item), error, attended)
         try:
             if call.method.startswith(_RESERVED):
                 raise UnknownOperation(f"Methods that begin with '{_RESERVED}' are reserved, and none is served.")
             result = await self._calls.call(call.method, call.params, attended)
         except LoomError as error:
+            self._tally.called(call.method, error, attended.request_id)
             return None if call.notification else _failed(call.id, error, attended)
+        self._tally.called(call.method, None, attended.request_id)
         return None if call.notification else _succeeded(call.id, result)
 
 

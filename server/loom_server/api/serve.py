@@ -17,6 +17,8 @@ from loom_server.api.app import create_app
 from loom_server.api.edge import is_loopback
 from loom_server.api.startup import Opened, Startup
 from loom_server.errors import ConfigError
+from loom_server.observe import logs
+from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
 
 DRAIN_SECONDS = 10
@@ -54,7 +56,21 @@ def listen(host: str, port: int, trusted_network: bool = False) -> socket.socket
     return listening
 
 
-def serve(settings: Settings, build: Callable[[], Opened], listening: socket.socket | None = None) -> None:
+class Server(uvicorn.Server):
+    """uvicorn's server, which says when it begins to drain."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more calls, and let those that run end."""
+        logs.lifecycle("draining", at_most_s=self.config.timeout_graceful_shutdown)
+        await super().shutdown(sockets)
+
+
+def serve(
+    settings: Settings,
+    build: Callable[[], Opened],
+    listening: socket.socket | None = None,
+    metrics: Metrics | None = None,
+) -> None:
     """Serve until a signal says stop, then drain and close. Raises what stopped the services from starting."""
     listening = listening or listen(settings.host, settings.port, settings.trusted_network)
 
@@ -69,8 +85,8 @@ def serve(settings: Settings, build: Callable[[], Opened], listening: socket.soc
         yield
         startup.end()
 
-    app = create_app(startup.current, settings, lifespan)
-    server = uvicorn.Server(
+    app = create_app(startup.current, settings, lifespan, metrics)
+    server = Server(
         uvicorn.Config(
             app,
             log_config=None,
@@ -81,6 +97,12 @@ def serve(settings: Settings, build: Callable[[], Opened], listening: socket.soc
         )
     )
     with listening:
-        server.run([listening])
+        host, port = listening.getsockname()[:2]
+        logs.lifecycle("listening", host=host, port=port)
+        try:
+            server.run([listening])
+        finally:
+            # The signal that ended it is raised again here.
+            logs.lifecycle("stopped")
     if startup.error is not None:
         raise startup.error

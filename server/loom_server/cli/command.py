@@ -24,6 +24,7 @@ import typer
 
 from loom_server.cli.screen import Screen
 from loom_server.errors import ConfigError, InvalidInput, LoomError
+from loom_server.observe import logs
 from loom_server.settings import Settings
 from loom_server.sources import Read, read
 
@@ -94,6 +95,8 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
         def checked() -> int:
             _check_text({**told, **given})
             found = read(**({} if data_dir is None else {"data_dir": data_dir}))
+            quiet = found.origins["log_level"] == "default"
+            logs.configure(found.settings.log_format, "warning" if quiet else found.settings.log_level)
             for unknown in found.unknown:
                 _log.warning("unknown_setting", name=unknown.name, origin=unknown.origin, nearest=unknown.nearest)
             return body(Shell(screen, found, told), **given)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from typing import Annotated
 
-import structlog
 import typer
 
 from loom_server import __version__
@@ -20,6 +17,7 @@ from loom_server.cli.migrate import migrate
 from loom_server.cli.search import search
 from loom_server.cli.serve import serve
 from loom_server.cli.write import set_memory
+from loom_server.observe import logs
 
 app = typer.Typer(
     name="loom",
@@ -41,9 +39,8 @@ Version = Annotated[bool, typer.Option("--version", help="Print the version.", c
 
 @app.callback()
 def log_to_stderr(version: Version = False) -> None:
-    """Logs stand beside the data: structlog writes to stdout by itself."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    """Logs stand beside the data; each command sets them to what its settings say."""
+    logs.configure(level="warning")
 
 
 app.command("serve")(command(serve))

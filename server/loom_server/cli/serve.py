@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
 
 from loom_server.cli.command import DONE, Shell, settings_of
+from loom_server.engine.recorder import Trace
+from loom_server.observe import logs
+from loom_server.observe.metrics import Metrics
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
@@ -40,9 +44,11 @@ def serve(shell: Shell, host: Host = None, port: Port = None) -> int:
             shell.screen.data({"address": address, "data_dir": str(settings.data_dir)})
         shell.screen.say(f"Serving {settings.data_dir} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
 
+    logs.configure(settings.log_format, settings.log_level)
     if settings.trusted_network:
         shell.screen.say(OPEN.format(host=settings.host, port=settings.port), "yellow")
-    serve_until_stopped(settings, lambda: open_services(settings), told)
+    start = Start.of(settings)
+    serve_until_stopped(settings, lambda: start.open(settings), told, start)
     shell.screen.say("Stopped.")
     return DONE
 
@@ -53,7 +59,28 @@ def _address(host: str, port: int) -> str:
     return f"http://[{near}]:{port}" if ":" in near else f"http://{near}:{port}"
 
 
-def serve_until_stopped(settings: Settings, build: Callable[[], Services], told: Told) -> None:
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of the services: the metrics that they share with the doors, and how long each stage took."""
+
+    metrics: Metrics | None
+    trace: Trace = field(default_factory=Trace)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Start:
+        """A start with metrics, unless they are off."""
+        return cls(Metrics() if settings.metrics else None)
+
+    def open(self, settings: Settings) -> Services:
+        """Open the services on the directory of the settings."""
+        services = open_services(settings, self.metrics, self.trace)
+        if self.metrics is not None:
+            for stage, took in self.trace.stages.items():
+                self.metrics.stage(stage, took)
+        return services
+
+
+def serve_until_stopped(settings: Settings, build: Callable[[], Services], told: Told, start: Start) -> None:
     """Serve what `build` opens, and close it. Raises what stopped the start; an interrupt is its end."""
     # The doors take a third of a second to import, and no other command needs them.
     from loom_server.api import serve as doors  # noqa: PLC0415
@@ -66,13 +93,15 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
         store = services.searcher.store
         if isinstance(store, EmbeddedStore):
             store.publish_address(address)
+        stages = {stage: round(took, 1) for stage, took in start.trace.stages.items()}
+        logs.lifecycle("ready", address=address, ms=stages)
         told(address)
         return services
 
     # Without this the system's own end would follow the server's, with its exit code and no word.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        doors.serve(settings, opened, listener)
+        doors.serve(settings, opened, listener, start.metrics)
     except KeyboardInterrupt:
         # The server has drained and closed by then; it hands the signal on to whoever started it.
         return

@@ -40,11 +40,13 @@ OWN = ("loom", "loom_server")
 
 HASH_BYTES = 8
 LONGEST_FOREIGN = 200
+_FIRST = ("timestamp", "level", "logger", "event")
 _TROUBLE = frozenset({"deadline", "failed"})
 """Outcomes that are a warning; a call that was refused or given up is its caller's matter."""
 
-_searches, _writes, _requests = (structlog.get_logger(f"loom.{name}") for name in ("search", "write", "request"))
-_told = {name: logging.getLogger(f"loom.{name}") for name in ("search", "write", "request")}
+_NAMES = ("search", "write", "request", "serve")
+_searches, _writes, _requests, _service = (structlog.get_logger(f"loom.{name}") for name in _NAMES)
+_told = {name: logging.getLogger(f"loom.{name}") for name in _NAMES}
 
 
 class Hasher:
@@ -168,6 +170,12 @@ def refused(door: str, operation: str, status: int, code: str, request_id: str) 
         _requests.debug("refused", door=door, operation=operation, status=status, code=code, request_id=request_id)
 
 
+def lifecycle(event: str, **told: object) -> None:
+    """A moment in the life of the service: it listens, is ready, drains, has stopped."""
+    if _told["serve"].isEnabledFor(logging.INFO):
+        _service.info(event, **told)
+
+
 def without_values(logger: Any, method: str, event: Event) -> Event:
     """An exception as its kind and the lines of code it came through."""
     event.pop("stack_info", None)
@@ -214,4 +222,5 @@ def _renderer(log_format: LogFormat) -> Any:
 
 
 def _json(event: Mapping[str, Any], **options: Any) -> str:
-    return orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    first = {name: event[name] for name in _FIRST if name in event}
+    return orjson.dumps({**first, **event}, default=str, option=orjson.OPT_NON_STR_KEYS).decode()

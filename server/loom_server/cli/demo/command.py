@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import ExitStack
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
@@ -24,9 +25,8 @@ from loom_server.cli.door import Door, LocalServices
 from loom_server.cli.ingest import faults, load, summary
 from loom_server.cli.questions import Question
 from loom_server.cli.screen import Screen
-from loom_server.cli.serve import serve_until_stopped
+from loom_server.cli.serve import Start, serve_until_stopped
 from loom_server.ingest.files.entry import Owner
-from loom_server.service.open import open_services
 from loom_server.settings import Settings
 
 DEMO_DIR = Path(".loom/demo")
@@ -42,13 +42,15 @@ def demo(shell: Shell, once: Once = False, port: Port = None) -> int:
     """Load a sample, show four searches with their explanations, then serve it."""
     settings = settings_of(_directory(shell), port=port)
     with ExitStack() as open_until:
-        services = open_services(settings)
+        start = Start.of(settings)
+        services = start.open(settings)
         open_until.callback(services.close)
-        told = _tell(Door(LocalServices(services, settings)), shell.screen)
+        outcomes = _tell(Door(LocalServices(services, settings)), shell.screen)
         if not once:
             open_until.pop_all()  # the server closes what it serves
-            serve_until_stopped(settings, lambda: services, lambda address: _serving(address, settings, shell.screen))
-    return DONE if all(one["as_expected"] for one in told) else FAILED
+            told = partial(_serving, settings=settings, screen=shell.screen)
+            serve_until_stopped(settings, lambda: services, told, start)
+    return DONE if all(one["as_expected"] for one in outcomes) else FAILED
 
 
 def docs_folder() -> Path | None:
