@@ -43,7 +43,7 @@ UNSCOPED = {
     "server/loom_server/store/statement.py": "makes statements, each under its scope",
     "server/loom_server/store/named.py": "makes statements over rows that carry their org and namespace",
     "server/loom_server/store/migrate.py": "creates the tables",
-    "server/loom_server/store/embedded.py": "asks the engine for its columns",
+    "server/loom_server/store/driven.py": "asks the engine for its columns",
     "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
     "server/loom_server/ingest/memory.py": "the highest row id, above which new ones begin",
     "server/loom_server/keep/evidence.py": "what a crash left is looked for in every tenant",
