@@ -160,14 +160,6 @@ def filled(value: str) -> str:
     return re.sub(r"\$\{[^}]*\}", "word", value)
 
 
-def test_no_password_stands_in_a_file_and_the_server_publishes_no_port() -> None:
-    server = services(DEPLOY / "compose.clickhouse.yaml")["clickhouse"]
-    assert server["environment"]["CLICKHOUSE_PASSWORD"].startswith("${CLICKHOUSE_PASSWORD:?")
-    assert "ports" not in server
-    assert re.fullmatch(r"clickhouse/clickhouse-server:\d+\.\d+", server["image"])
-    assert server["healthcheck"]["test"][0] == "CMD"
-
-
 def script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A script of deploy/."""
     command = [sys.executable, str(DEPLOY / name), *arguments]
