@@ -2,6 +2,8 @@
 and the client's generated modules too (`client_methods`).
 
     <!-- table: settings -->             every LOOM_ setting
+    <!-- table: metrics -->              every metric
+    <!-- table: labels -->               every label with its values
     <!-- table: operations -->           every operation
     <!-- table: request memory.set -->   the fields that a request may hold
     <!-- table: refused memory.set -->   its fields that are not built, each with what to use instead
@@ -27,6 +29,7 @@ from loom_client import wire
 from loom_client.wire import fields
 from loom_client.wire.contracts import not_built
 from loom_client.wire.marks import unbuilt
+from loom_server.observe.meters import METERS
 from loom_server.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +62,23 @@ def setting_rows() -> Iterator[Row]:
     """Variable, default, what it accepts, meaning."""
     for name, info in Settings.model_fields.items():
         yield f"`LOOM_{name.upper()}`", f"`{info.default}`", _accepted(info), str(info.description)
+
+
+def metric_rows() -> Iterator[Row]:
+    """Metric, kind, labels, meaning."""
+    for meter in METERS:
+        labels = ", ".join(f"`{label}`" for label in meter.labels) or "none"
+        yield f"`{meter.name}`", meter.kind, labels, meter.about
+
+
+def label_rows() -> Iterator[Row]:
+    """Label with its metrics and its values. Metrics that give a label the same values share a row."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for meter in METERS:
+        for label, values in meter.labels.items():
+            found.setdefault((label, values), []).append(meter.name)
+    for (label, values), names in found.items():
+        yield f"`{label}`", ", ".join(f"`{name}`" for name in names), _words(values)
 
 
 def operation_rows() -> Iterator[Row]:
@@ -99,6 +119,14 @@ def _settings(_: str) -> str:
     return table(("variable", "default", "accepts", "meaning"), setting_rows())
 
 
+def _metrics(_: str) -> str:
+    return table(("metric", "type", "labels", "meaning"), metric_rows())
+
+
+def _labels(_: str) -> str:
+    return table(("label", "of", "values"), label_rows())
+
+
 def _operations(_: str) -> str:
     return table(("operation", "access", "does"), operation_rows())
 
@@ -125,6 +153,8 @@ def _shape(name: str) -> str:
 
 _MAKERS: Mapping[str, Callable[[str], str]] = {
     "settings": _settings,
+    "metrics": _metrics,
+    "labels": _labels,
     "operations": _operations,
     "request": _request,
     "refused": _refused,

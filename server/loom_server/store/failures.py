@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import logging
-import re
 
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
@@ -25,13 +24,13 @@ NO_SPACE_CODE = 243
 _NO_SPACE = "No space left on device"
 
 _LOG = logging.getLogger("loom.store")
-_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 
 
 def failure(name: str, error: ClickHouseError) -> LoomError:
     """What to raise for the engine's `error` in the statement called `name`."""
     code = getattr(error, "code", None)
-    _LOG.debug("statement %s failed: %s", name, _LITERAL.sub("'…'", str(error)))
+    # Not the engine's own text: it repeats values, in quotes and without.
+    _LOG.debug("statement %s failed: code %s%s", name, code or "unknown", _called(error))
     if code in TIMEOUT_CODES:
         return DeadlineExceeded(f"Statement {name} ran out of time; raise timeout_ms or narrow the request.")
     if code in RESOURCE_CODES:
