@@ -99,14 +99,9 @@ def test_calls_that_fail_tell_nothing_of_what_they_carry(log: Any, door: str) ->
 
 
 def test_a_statement_that_fails_tells_nothing_of_its_values(store: EmbeddedStore, log: Any) -> None:
-    for sql in (
-        "SELECT toUInt64({x:String})",
-        "SELECT {x:UInt64}",
-        "SELECT throwIf(1, {x:String})",
-        "SELECT {x:String",
-    ):
+    for part in ("toUInt64({x:String})", "{x:UInt64}", "throwIf(1, {x:String})", "{x:String"):
         with pytest.raises(LoomError):
-            store.query(Statement("health.store", sql, {"x": SECRET}))
+            store.query(Statement("health.store", f"SELECT {part}", {"x": SECRET}))
     told = log()
     assert_silent(told)
     assert told.count("statement health.store failed: code") >= 3
@@ -118,9 +113,11 @@ def test_searches_and_writes_that_run_out_of_time_or_of_their_caller(services: S
     gone.cancel()
     for deadline in (Deadline(0.0), gone):
         with pytest.raises(LoomError):
-            services.search(wire.MemorySearchRequest(**hostile, query=SECRET), deadline)
+            services.search(wire.MemorySearchRequest.model_validate({**hostile, "query": SECRET}), deadline)
         with pytest.raises(LoomError):
-            services.set(wire.MemorySetRequest(**hostile, memory_key=SECRET, value=SECRET), deadline)
+            services.set(
+                wire.MemorySetRequest.model_validate({**hostile, "memory_key": SECRET, "value": SECRET}), deadline
+            )
     told = log()
     assert_silent(told)
     assert told.count("cancelled") >= 2
@@ -136,7 +133,7 @@ def test_a_caller_that_hangs_up_tells_nothing_of_what_it_sent(log: Any) -> None:
         search = staticmethod(wait)
 
     metrics = Metrics()
-    app = create_app(lambda: Waiting(), Settings(), metrics=metrics)  # type: ignore[arg-type,return-value]
+    app = create_app(Waiting, Settings(), metrics=metrics)  # type: ignore[arg-type]
     asyncio.run(hang_up(app, b'{"query": "' + SECRET.encode() + b'"}'))
     told = log()
     assert_silent(told)

@@ -58,15 +58,13 @@ def told(seen: WriteSeen) -> tuple[str, str, int, int]:
 
 
 def test_each_write_tells_what_it_changed(watched: Services, metrics: Remembering, org: str) -> None:
-    key = {"org": org, "memory_key": "k"}
     metrics.writes.clear()
-    watched.set(wire.MemorySetRequest(**key, value="one"), soon())
-    watched.set(wire.MemorySetRequest(**key, value="one"), soon())
-    watched.set(wire.MemorySetRequest(**key, value="two", dry_run=True), soon())
-    watched.update(wire.MemoryUpdateRequest(**key, value="three"), soon())
-    watched.update(wire.MemoryUpdateRequest(org=org, memory_key="nothing", value="x"), soon())
-    watched.delete(wire.MemoryDeleteRequest(**key), soon())
-    watched.delete(wire.MemoryDeleteRequest(**key), soon())
+    for value, dry_run in (("one", False), ("one", False), ("two", True)):
+        watched.set(wire.MemorySetRequest(org=org, memory_key="k", value=value, dry_run=dry_run), soon())
+    for key in ("k", "nothing"):
+        watched.update(wire.MemoryUpdateRequest(org=org, memory_key=key, value="three"), soon())
+    for _ in range(2):
+        watched.delete(wire.MemoryDeleteRequest(org=org, memory_key="k"), soon())
     assert [told(seen) for seen in metrics.writes] == [
         ("memory.set", "written", 1, 1),
         ("memory.set", "unchanged", 1, 0),
