@@ -45,6 +45,14 @@ def test_a_variable_that_is_no_setting_is_told() -> None:
     assert result.stdout.count("environment") == 1
 
 
+@pytest.mark.parametrize(("given", "told"), [("s3cret", "********"), ("", "")])
+def test_of_a_secret_it_is_told_whether_it_is_set(given: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_LOG_HASH_KEY", given)
+    (shown_value,) = [one["value"] for one in shown()["settings"] if one["name"] == "LOOM_LOG_HASH_KEY"]
+    assert shown_value == told
+    assert "s3cret" not in run(app, "config", "show").stdout
+
+
 def test_a_setting_that_cannot_be_used_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_PORT", "0")
     result = run(app, "config", "show")
