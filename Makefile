@@ -8,9 +8,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-index-url --no-emit-find-links --fork-strategy fewest --system-certs \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
+EMBEDDERS ?= static minilm
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo serve test lint types bench lock
+.PHONY: help setup demo serve test lint types eval bench lock
 
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,10 +46,17 @@ lint: $(STAMP) ## Check style, format, floors and house rules
 types: $(STAMP) ## Check types (pyright, strict over the product)
 	@$(BIN)/pyright
 
-bench: $(STAMP) ## Measure speed, and quality too where DATA names a folder of judged sets
+eval: $(STAMP) ## Ask the judged sets in DATA in every mode with each of EMBEDDERS; page and tables in .eval/
+	@test -n "$(DATA)" || { echo "Name a folder of judged sets: make eval DATA=folder" >&2; exit 1; }
+	@for one in $(EMBEDDERS); do \
+		$(BIN)/loom eval run $(DATA) --mode all --embedder $$one --baseline oracle --out .eval/$$one.json || exit 1; \
+	done
+	@$(BIN)/loom eval report $(EMBEDDERS:%=.eval/%.json) --out .eval/report.html
+	@$(BIN)/loom eval report $(EMBEDDERS:%=.eval/%.json) --markdown --out .eval/report.md
+
+bench: $(STAMP) ## Measure speed
 	@$(BIN)/python tests/bench/search.py
 	@$(BIN)/python tests/bench/write_rates.py
-	@$(if $(DATA),$(BIN)/python tests/bench/quality.py $(DATA))
 
 lock: $(STAMP) ## Compile the locked versions from pyproject.toml (UPGRADE=1 takes the newest)
 	@$(COMPILE) pyproject.toml --group dev --all-extras -o requirements-dev.lock

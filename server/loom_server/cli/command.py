@@ -3,7 +3,8 @@
     @command
     def search(shell: Shell, query: Query, ...) -> int        the exit code
 
-A command takes a `Shell` and its own options; the options that all share are added here. An error
+A command takes a `Shell` and its own options; the options that all share are added here. A parameter that is a
+dataclass stands for one option a field, since a command may have more of them than a function should. An error
 of the tree leaves as its message on stderr, any other one as a sentence, never as a traceback.
 """
 
@@ -14,10 +15,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_type_hints
 
 import structlog
 import typer
@@ -99,12 +100,14 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
             logs.configure(found.settings.log_format, "warning" if quiet else found.settings.log_level)
             for unknown in found.unknown:
                 _log.warning("unknown_setting", name=unknown.name, origin=unknown.origin, nearest=unknown.nearest)
-            return body(Shell(screen, found, told), **given)
+            return body(Shell(screen, found, told), **_gathered(given, groups))
 
         code = _guarded(screen, checked)
         raise typer.Exit(code)
 
-    own = [one for name, one in inspect.signature(body, eval_str=True).parameters.items() if name != "shell"]
+    taken = [one for name, one in inspect.signature(body, eval_str=True).parameters.items() if name != "shell"]
+    groups = {one.name: cast("type[Any]", one.annotation) for one in taken if is_dataclass(one.annotation)}
+    own = [option for one in taken for option in (_options(groups[one.name]) if one.name in groups else [one])]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in shared.items()
@@ -113,6 +116,22 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
     run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _options(group: type[Any]) -> list[inspect.Parameter]:
+    """The fields of a dataclass as options."""
+    kinds = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=kinds[one.name])
+        for one in fields(group)
+    ]
+
+
+def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """The arguments of a body: options of a group become one value."""
+    inside = {name: {one.name: given[one.name] for one in fields(group)} for name, group in groups.items()}
+    flat = {name: value for name, value in given.items() if not any(name in some for some in inside.values())}
+    return {**flat, **{name: groups[name](**some) for name, some in inside.items()}}
 
 
 def _check_text(given: Mapping[str, object]) -> None:

@@ -11,6 +11,7 @@ from loom_server.cli.command import command, identity_command
 from loom_server.cli.config import config
 from loom_server.cli.demo.command import demo
 from loom_server.cli.doctor import doctor
+from loom_server.cli.evaluate.group import evaluate
 from loom_server.cli.explain import explain
 from loom_server.cli.ingest import ingest
 from loom_server.cli.migrate import migrate
@@ -52,6 +53,7 @@ app.command("ingest")(identity_command(ingest))
 app.command("migrate")(command(migrate))
 app.command("doctor")(command(doctor))
 app.add_typer(config, name="config")
+app.add_typer(evaluate, name="eval")
 
 if __name__ == "__main__":
     app()

@@ -1,15 +1,23 @@
-"""Where a run was made: machine, versions, the settings that differ from their defaults."""
+"""Where a run was made: machine, versions, the settings that differ from their defaults.
+
+The version of `loom` has the first digits of a SHA-256 over its source files behind a `+`, since a version number
+does not tell two states of a checkout apart.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
 from collections.abc import Mapping
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
 from pydantic import SecretStr
 
+import loom_client
+import loom_schema
+import loom_server
 from loom_server import __version__
 from loom_server.settings import Settings
 from loom_server.sources import variable
@@ -27,7 +35,22 @@ def changed(settings: Settings) -> dict[str, str]:
 
 def versions() -> Mapping[str, str]:
     """`loom`, `engine` and `python`."""
-    return {"loom": __version__, "engine": f"chdb-core {version('chdb-core')}", "python": platform.python_version()}
+    return {
+        "loom": f"{__version__}+{_sources()}",
+        "engine": f"chdb-core {version('chdb-core')}",
+        "python": platform.python_version(),
+    }
+
+
+def _sources() -> str:
+    """Twelve digits over the modules and migrations that this process runs."""
+    digest = sha256()
+    for package in (loom_server, loom_client, loom_schema):
+        folder = Path(str(package.__file__)).parent
+        for file in sorted(one for one in folder.rglob("*") if one.suffix in (".py", ".sql")):
+            digest.update(f"{package.__name__}/{file.relative_to(folder).as_posix()}\0".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def machine() -> str:

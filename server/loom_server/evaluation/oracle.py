@@ -14,6 +14,7 @@ Needs the extra `eval`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
@@ -36,6 +37,8 @@ K1, B, RRF_K, DEPTH = 1.2, 0.75, 60, 100
 _ROUNDED = 6
 Scores = NDArray[np.float64]
 Rows = NDArray[np.int64]
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it tells every index that it builds
+
 Ranking = tuple[tuple[str, ...], tuple[float, ...]]
 """Keys, best first, with what they are ordered by."""
 

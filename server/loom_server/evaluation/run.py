@@ -127,7 +127,7 @@ def _searched(
             if floor == "on" or one.kind == "answerable":
                 extra = {**MODES[mode], **({"min_similarity": -1} if floor == "off" else {})}
                 body = {**place.fields(one.namespace), "query": text, "top_k": DEPTH, **extra}
-                got.append(((mode, floor), _answer(one, target, _request(dataset, one, body))))
+                got.append(((mode, floor), _answer(dataset.name, one, target, _request(dataset, one, body))))
         return got
 
     with ThreadPoolExecutor(plan.callers) as callers:
@@ -139,10 +139,13 @@ def _searched(
         yield Row("loom", mode, floor, tuple(answers[mode, floor]))
 
 
-def _answer(one: Asked, target: Target, request: wire.MemorySearchRequest) -> Answer:
-    start = perf_counter()
-    found = target.search(request)
-    took = (perf_counter() - start) * 1000
+def _answer(name: str, one: Asked, target: Target, request: wire.MemorySearchRequest) -> Answer:
+    try:
+        start = perf_counter()
+        found = target.search(request)
+        took = (perf_counter() - start) * 1000
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: the question {one.id!r} cannot be asked: {error.message}") from None
     return Answer(
         one.id,
         tuple(hit.memory_key for hit in found.results),

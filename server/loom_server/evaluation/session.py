@@ -70,10 +70,20 @@ def run_in_store(
     datasets: Sequence[Dataset], target: Target, health: wire.OpsHealthResponse, settings: Settings, wish: Wish,
     place: Place, bar: Bar
 ) -> Run:  # fmt: skip
-    """Ask judged queries of a store that is there. Its settings are this process's own; a server may have others.
+    """Ask judged queries of a store that is there; `check_for_store` comes first.
 
-    Raises `InvalidInput` for a set with documents, which has no place there, and where the oracle is asked.
+    The settings told are this process's own; a server may have others.
     """
+    about = replace(_about(wish, settings, health.embedding_model), loom=health.version)
+    done: list[SetRun] = []
+    for dataset in datasets:
+        with bar(dataset.name) as watch:
+            done.append(run_set(dataset, target, wish.plan, place, watch))
+    return Run(SCHEMA, about, tuple(done))
+
+
+def check_for_store(datasets: Sequence[Dataset], wish: Wish) -> None:
+    """Refuse what has no place in a store that is there: sets with documents, and the oracle."""
     for dataset in datasets:
         if dataset.documents:
             raise InvalidInput(
@@ -81,12 +91,6 @@ def run_in_store(
             )
     if wish.oracle:
         raise InvalidInput.field("--baseline", "the oracle ranks the documents of a set; judged queries have none")
-    about = replace(_about(wish, settings, health.embedding_model), loom=health.version)
-    done: list[SetRun] = []
-    for dataset in datasets:
-        with bar(dataset.name) as watch:
-            done.append(run_set(dataset, target, wish.plan, place, watch))
-    return Run(SCHEMA, about, tuple(done))
 
 
 def _check(datasets: Sequence[Dataset]) -> None:

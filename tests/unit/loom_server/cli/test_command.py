@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -110,3 +111,26 @@ def test_the_command_line_is_above_the_environment(monkeypatch: pytest.MonkeyPat
     assert settings_of().data_dir == Path("/elsewhere")
     assert settings_of(tmp_path, port=1234).data_dir == tmp_path
     assert settings_of(tmp_path, port=1234).port == 1234
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Options of one command."""
+
+    often: Annotated[int, typer.Option(help="How often.")] = 1
+    tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None
+
+
+def test_a_dataclass_stands_for_an_option_a_field() -> None:
+    seen: list[tuple[str, Several]] = []
+
+    def grouped(shell: Shell, word: Word, several: Several) -> int:
+        seen.append((word, several))
+        return 0
+
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(command(grouped))
+    assert CliRunner().invoke(app, ["a"]).exit_code == 0
+    assert CliRunner().invoke(app, ["b", "--often", "3", "--tag", "x", "--tag", "y"]).exit_code == 0
+    assert [(word, one.often, list(one.tag or ())) for word, one in seen] == [("a", 1, []), ("b", 3, ["x", "y"])]
+    assert CliRunner().invoke(app, ["a", "--tag", "\udcff"]).exit_code == 2

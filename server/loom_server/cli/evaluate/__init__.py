@@ -1,0 +1,1 @@
+"""`loom eval`: run judged sets, compare two runs, report."""
