@@ -149,8 +149,8 @@ def _gates(summary: Summary) -> Table:
     )
     head = ("mode", "against", "half", "answerable", "not", "precision", "recall", "F1", "AUROC", "cost", "lost")
     note = (
-        "As shipped. Precision, recall and F1 are of the abstain; AUROC is of the confidence. Of all answerable questions, "
-        "cost is the share on which it abstained, lost the share that it gave up with an answer in the first ten."
+        "As shipped. Precision, recall and F1 are of the abstain; AUROC is of the confidence. Of the answerable "
+        "questions, cost is the share on which it abstained, lost the share given up with an answer in the first ten."
     )
     return Table("Verdict", head, rows, note)
 
