@@ -19,7 +19,7 @@ import argparse
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,8 @@ from loom_server.model.deadline import Deadline
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
-from loom_server.store.store import Columns, Insert, Observer, Statement, Store
+from loom_server.store.passing import PassingStore
+from loom_server.store.store import Columns, Statement, Store
 from loom_server.store.together import together
 from peer import Peer
 from process import Caller, served
@@ -47,10 +48,9 @@ WARM = 20
 
 
 @dataclass(slots=True)
-class Recording:
+class Recording(PassingStore):
     """A store that writes down what a search reads, as rounds of statements that run side by side."""
 
-    store: Store
     rounds: list[list[Statement]] = field(default_factory=list[list[Statement]])
     _running: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -66,25 +66,6 @@ class Recording:
         finally:
             with self._lock:
                 self._running -= 1
-
-    @property
-    def shared(self) -> bool:
-        return self.store.shared
-
-    def insert(self, insert: Insert) -> None:
-        self.store.insert(insert)
-
-    def command(self, statement: Statement) -> None:
-        self.store.command(statement)
-
-    def observe(self, observer: Observer) -> Callable[[], None]:
-        return self.store.observe(observer)
-
-    def doubt(self) -> None:
-        self.store.doubt()
-
-    def close(self) -> None:
-        self.store.close()
 
 
 def name_of(size: int) -> str:

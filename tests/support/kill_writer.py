@@ -40,8 +40,9 @@ from loom_server.model.scope import Identity
 from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
+from loom_server.store.passing import PassingStore
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Columns, Insert, Observer, Statement, Store
+from loom_server.store.store import Columns, Insert, Statement, Store
 
 ORG, PATIENCE_S, THREADS = "acme", 60.0, 4
 HASH = HashedEmbedder(dimension=64)
@@ -58,10 +59,9 @@ def die() -> None:
 
 
 @dataclass(slots=True)
-class DeadlyStore:
+class DeadlyStore(PassingStore):
     """A store that writes down what it is asked and, where `fatal` says so, kills the process then and there."""
 
-    store: Store
     fatal: Callable[[str, int, int, bool], bool]
     armed: bool = True
     asked: list[str] = field(default_factory=list[str])
@@ -80,19 +80,6 @@ class DeadlyStore:
     def command(self, statement: Statement) -> None:
         with self._passing(statement.name):
             self.store.command(statement)
-
-    @property
-    def shared(self) -> bool:
-        return self.store.shared
-
-    def observe(self, observer: Observer) -> Callable[[], None]:
-        return self.store.observe(observer)
-
-    def doubt(self) -> None:
-        self.store.doubt()
-
-    def close(self) -> None:
-        self.store.close()
 
     @contextmanager
     def _passing(self, name: str) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,9 +18,10 @@ from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Draft, Key, WriteOutcome
 from loom_server.model.scope import Identity, Scope
 from loom_server.settings import Settings
+from loom_server.store.passing import PassingStore
 from loom_server.store.rollups import Tokenizer, drift
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Columns, Insert, Observer, Statement, Store
+from loom_server.store.store import Columns, Insert, Statement, Store
 
 NAMESPACE = "notes"
 PATIENCE_S = 60.0
@@ -142,10 +143,9 @@ def sound(store: Store, org: str, embedder: Embedder = HASH) -> bool:
 
 
 @dataclass(slots=True)
-class FailingStore:
+class FailingStore(PassingStore):
     """A real store, of which the statements that `broken` names fail: before they run, or `after` they did."""
 
-    store: Store
     broken: set[str] = field(default_factory=set[str])
     after: bool = False
     asked: list[str] = field(default_factory=list[str])
@@ -161,19 +161,6 @@ class FailingStore:
     def command(self, statement: Statement) -> None:
         with self._failing(statement.name):
             self.store.command(statement)
-
-    @property
-    def shared(self) -> bool:
-        return self.store.shared
-
-    def observe(self, observer: Observer) -> Callable[[], None]:
-        return self.store.observe(observer)
-
-    def doubt(self) -> None:
-        self.store.doubt()
-
-    def close(self) -> None:
-        self.store.close()
 
     @contextmanager
     def _failing(self, name: str) -> Iterator[None]:

@@ -4,12 +4,12 @@ it ran with the rows they returned. `explain` only decides what of it is answere
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
 from loom_server.model.deadline import Deadline
-from loom_server.store.store import Columns, Insert, Observer, Statement, Store
+from loom_server.store.passing import PassingStore
+from loom_server.store.store import Columns, Statement
 
 
 @dataclass(slots=True)
@@ -24,10 +24,9 @@ class Trace:
 
 
 @dataclass(slots=True)
-class CountedStore:
+class CountedStore(PassingStore):
     """A store that counts what one search reads through it."""
 
-    store: Store
     statements: int = 0
     rows: int = 0
     _lock: Lock = field(default_factory=Lock)
@@ -39,27 +38,6 @@ class CountedStore:
             self.statements += 1
             self.rows += len(found)
         return found
-
-    def insert(self, insert: Insert) -> None:
-        """Pass an insert on."""
-        self.store.insert(insert)
-
-    def command(self, statement: Statement) -> None:
-        """Pass a command on."""
-        self.store.command(statement)
-
-    @property
-    def shared(self) -> bool:
-        """That of the store behind."""
-        return self.store.shared
-
-    def observe(self, observer: Observer) -> Callable[[], None]:
-        """Pass an observer on."""
-        return self.store.observe(observer)
-
-    def doubt(self) -> None:
-        """Pass a doubt on."""
-        self.store.doubt()
 
     def close(self) -> None:
         """The store belongs to the service; one search does not close it."""

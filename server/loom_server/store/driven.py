@@ -1,4 +1,4 @@
-"""What every store does over clients of the driver: `EmbeddedStore` and `ServerStore` add the engine.
+"""What a store does over clients of the driver; `EmbeddedStore` adds the engine and its directory.
 
 Every statement runs on a client of its own from a pool, bounded in time (what is left of its
 deadline) and in memory, on one thread unless it asks for more, under a `log_comment` that no
@@ -19,7 +19,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, ResourceExhausted, StoreUnavailable
 from loom_server.model.deadline import Deadline
 from loom_server.store.cancel import Killer
-from loom_server.store.client import Client, Result
+from loom_server.store.client import Client
 from loom_server.store.failures import failure
 from loom_server.store.native import encode
 from loom_server.store.parameters import bound
@@ -65,7 +65,9 @@ class DrivenStore:
             comment = self._comment(statement.name)
             settings = {"log_comment": comment, **self._time_left(deadline), **statement.settings}
             with self._killable(comment, deadline):
-                result = self._read(client, statement.sql, bound(statement.parameters), settings, deadline)
+                result = client.query(
+                    statement.sql, parameters=bound(statement.parameters), settings=settings, column_oriented=True
+                )
             columns = Columns(tuple(result.column_names), tuple(result.result_columns))
             report(len(columns))
             return columns
@@ -126,21 +128,6 @@ class DrivenStore:
     def _check(self) -> None:
         """Raise where no statement may run now."""
 
-    def _failure(self, name: str, error: ClickHouseError) -> LoomError:
-        """What to raise for the driver's `error`."""
-        return failure(name, error)
-
-    def _read(
-        self,
-        client: Client,
-        sql: str,
-        parameters: Mapping[str, object],
-        settings: Mapping[str, object],
-        deadline: Deadline | None,
-    ) -> Result:
-        """One read on a client that is lent."""
-        return client.query(sql, parameters=parameters, settings=settings, column_oriented=True)
-
     def _column_types(self, table: str) -> Mapping[str, str]:
         if table not in self._types:
             sql = "SELECT name, type FROM system.columns WHERE database = 'loom' AND table = {table:String}"
@@ -198,7 +185,7 @@ class DrivenStore:
             yield report
             outcome = "ok"
         except ClickHouseError as error:
-            raised = self._failure(name, error)
+            raised = failure(name, error)
             outcome = _outcome(raised)
             raise raised from error
         except LoomError as error:
