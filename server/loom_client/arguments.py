@@ -15,11 +15,9 @@ from loom_client import wire
 from loom_client.wire import words
 
 
-class MemoryItemFields(TypedDict, total=False):
-    """The fields of `MemoryItem`."""
+class ContentFields(TypedDict, total=False):
+    """The optional fields of `Content`."""
 
-    memory_key: Required[str]
-    value: Required[JsonValue]
     memory_type: words.MemoryType
     canonical: str | None
     summary: str | None
@@ -36,6 +34,13 @@ class MemoryItemFields(TypedDict, total=False):
     valid_at: datetime | str | None
     valid_to: datetime | str | None
     if_match_sha256: str | None
+
+
+class MemoryItemFields(ContentFields, total=False):
+    """The fields of `MemoryItem`."""
+
+    memory_key: Required[str]
+    value: Required[JsonValue]
     agent: str | None
     user_id: str | None
     session_id: str | None
@@ -50,68 +55,53 @@ class RetrievalDefaultsFields(TypedDict, total=False):
     floor_mode: words.FloorMode | None
 
 
-class MemorySetFields(TypedDict, total=False):
+class TenantFields(TypedDict, total=False):
+    """The optional fields of `Tenant`."""
+
+    org: str
+    namespace: str
+
+
+class WriterFields(TenantFields, total=False):
+    """The optional fields of `Writer`."""
+
+    agent: str | None
+    user_id: str | None
+    session_id: str | None
+    run_id: str | None
+
+
+class MemorySetFields(ContentFields, WriterFields, total=False):
     """The optional fields of `MemorySetRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
-    memory_type: words.MemoryType
-    canonical: str | None
-    summary: str | None
-    metadata: dict[str, JsonValue]
-    tags: list[str]
-    category: str
-    entities: list[str]
-    confidence: float
-    source_class: words.SourceClass
-    source_trace: str
-    source_resource_id: str
-    sensitivity: words.Sensitivity
-    ttl_seconds: int | None
-    valid_at: datetime | str | None
-    valid_to: datetime | str | None
-    if_match_sha256: str | None
     dry_run: bool
 
 
-class MemorySetManyFields(TypedDict, total=False):
+class MemorySetManyFields(WriterFields, total=False):
     """The optional fields of `MemorySetManyRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
     dry_run: bool
 
 
-class MemoryGetFields(TypedDict, total=False):
-    """The optional fields of `MemoryGetRequest`."""
+class ReaderFields(TenantFields, total=False):
+    """The optional fields of `Reader`."""
 
-    org: str
-    namespace: str
     agent: str | None
     user_id: str | None
     session_id: str | None
     run_id: str | None
+
+
+class MemoryGetFields(ReaderFields, total=False):
+    """The optional fields of `MemoryGetRequest`."""
+
     as_of: datetime | str | None
     if_version: int | None
 
 
-class MemoryListFields(TypedDict, total=False):
+class MemoryListFields(ReaderFields, total=False):
     """The optional fields of `MemoryListRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
     prefix: str
     memory_type: words.MemoryType | None
     tags: list[str]
@@ -121,67 +111,26 @@ class MemoryListFields(TypedDict, total=False):
     count_only: bool
 
 
-class MemoryUpdateFields(TypedDict, total=False):
+class MemoryUpdateFields(ContentFields, ReaderFields, total=False):
     """The optional fields of `MemoryUpdateRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
     value: JsonValue
-    memory_type: words.MemoryType
-    canonical: str | None
-    summary: str | None
-    metadata: dict[str, JsonValue]
-    tags: list[str]
-    category: str
-    entities: list[str]
-    confidence: float
-    source_class: words.SourceClass
-    source_trace: str
-    source_resource_id: str
-    sensitivity: words.Sensitivity
-    ttl_seconds: int | None
-    valid_at: datetime | str | None
-    valid_to: datetime | str | None
-    if_match_sha256: str | None
     dry_run: bool
 
 
-class MemoryDeleteFields(TypedDict, total=False):
+class MemoryDeleteFields(ReaderFields, total=False):
     """The optional fields of `MemoryDeleteRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
 
-
-class MemoryHistoryFields(TypedDict, total=False):
+class MemoryHistoryFields(ReaderFields, total=False):
     """The optional fields of `MemoryHistoryRequest`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
     limit: int
 
 
-class MemorySearchFields(TypedDict, total=False):
-    """The optional fields of `MemorySearchRequest`."""
+class SearchSelectionFields(ReaderFields, total=False):
+    """The optional fields of `SearchSelection`."""
 
-    org: str
-    namespace: str
-    agent: str | None
-    user_id: str | None
-    session_id: str | None
-    run_id: str | None
     scope: words.SearchScope
     session_ids: list[str] | None
     memory_type: words.MemoryType | None
@@ -197,6 +146,11 @@ class MemorySearchFields(TypedDict, total=False):
     valid_to: datetime | str | None
     metadata: dict[str, JsonValue]
     quality_filter: bool
+
+
+class SearchMethodFields(SearchSelectionFields, total=False):
+    """The optional fields of `SearchMethod`."""
+
     search_mode: words.SearchMode | None
     legs: list[words.LegName] | None
     leg_weights: dict[words.LegName, float]
@@ -205,6 +159,15 @@ class MemorySearchFields(TypedDict, total=False):
     rrf_k: int | None
     rrf_adaptive_lexical: bool | None
     timeout_ms: int | None
+
+
+class SearchTermsFields(SearchMethodFields, total=False):
+    """The optional fields of `SearchTerms`."""
+
+
+class MemorySearchFields(SearchTermsFields, total=False):
+    """The optional fields of `MemorySearchRequest`."""
+
     top_k: int | None
     include_tags: bool
     include_superseded: bool
@@ -214,18 +177,13 @@ class MemorySearchFields(TypedDict, total=False):
     explain: bool | None
 
 
-class NamespaceGetFields(TypedDict, total=False):
+class NamespaceGetFields(TenantFields, total=False):
     """The optional fields of `NamespaceGetRequest`."""
 
-    org: str
-    namespace: str
 
-
-class NamespaceSetFields(TypedDict, total=False):
+class NamespaceSetFields(TenantFields, total=False):
     """The optional fields of `NamespaceSetRequest`."""
 
-    org: str
-    namespace: str
     retrieval_defaults: wire.RetrievalDefaults | RetrievalDefaultsFields | None
     language: words.Language | None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, JsonValue
 
 from loom_client import wire
-from loom_client.wire import contracts, words
+from loom_client.wire import Request, contracts, words
 from loom_client.wire.marks import unbuilt
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,12 +82,27 @@ def nested() -> dict[str, type[BaseModel]]:
     return {model.__name__: model for model in found}
 
 
+def bases(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """The models whose fields a request takes over."""
+    return [base for base in model.__bases__ if issubclass(base, Request) and base is not Request]
+
+
+def lineage(models: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
+    """The models and all that they take fields from, each after its own bases."""
+    found: dict[type[BaseModel], None] = {}
+    for model in models:
+        found |= dict.fromkeys([*lineage(bases(model)), model])
+    return list(found)
+
+
 def typed_dict(model: type[BaseModel], whole: bool) -> str:
-    """A TypedDict; `whole` says whether it holds the required fields too."""
+    """A TypedDict on those of its bases; `whole` says whether it holds the required fields too."""
+    taken = {field for base in bases(model) for field in built(base, False)}
     required = [f"    {name}: Required[{kind}]" for name, kind in built(model, True)] if whole else []
-    optional = [f"    {name}: {kind}" for name, kind in built(model, False)]
+    optional = [f"    {name}: {kind}" for name, kind in built(model, False) if (name, kind) not in taken]
     doc = f'    """The {"" if whole else "optional "}fields of `{model.__name__}`."""'
-    return "\n".join([f"class {fields_name(model)}(TypedDict, total=False):", doc, "", *required, *optional])
+    parents = ", ".join(map(fields_name, bases(model))) or "TypedDict"
+    return "\n".join([f"class {fields_name(model)}({parents}, total=False):", doc, "", *required, *optional])
 
 
 def arguments() -> str:
@@ -108,8 +123,9 @@ from pydantic import JsonValue
 from loom_client import wire
 from loom_client.wire import words
 '''
-    shapes = [typed_dict(model, True) for model in nested().values()]
-    shapes += [typed_dict(contract.request, False) for contract in wire.CONTRACTS.values()]
+    inner = list(nested().values())
+    every = lineage([*inner, *(contract.request for contract in wire.CONTRACTS.values())])
+    shapes = [typed_dict(model, model in inner) for model in every]
     return "\n\n".join([head, *shapes])
 
 
