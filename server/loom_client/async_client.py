@@ -49,12 +49,7 @@ class AsyncMemory(AsyncMemoryMethods):
         Where a call fails, what the calls before it wrote stays; writing it again changes nothing.
         """
         limits = (await self._ask("ops.capabilities", {}, wire.OpsCapabilitiesResponse)).limits
-        requests = chunks(items, fields, limits)
-        return joined([await self._ask_with(one, wire.MemorySetManyResponse) for one in requests])
-
-    async def _ask_with(self, request: wire.Request, kind: type[A]) -> A:
-        given = {name: getattr(request, name) for name in request.model_fields_set}
-        return await self._ask("memory.set_many", given, kind)
+        return joined([await self.set_many(part, **fields) for part in chunks(items, fields, limits)])
 
 
 class AsyncClient(AsyncCalls):

@@ -7,10 +7,14 @@ An item that is larger than a body may be stands in a chunk of its own, and the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from loom_client.requests import body_of, request_of
-from loom_client.wire.memory import MemoryItem, MemorySetManyRequest, MemorySetManyResponse
+from pydantic import ValidationError
+
+from loom_client.errors import InvalidCall
+from loom_client.requests import body_of
+from loom_client.wire.memory import MemoryItem, MemorySetManyResponse
 
 ENVELOPE_BYTES = 64
 """Room for the names and brackets around the items."""
@@ -18,21 +22,25 @@ ENVELOPE_BYTES = 64
 
 def chunks(
     items: Iterable[MemoryItem | Mapping[str, object]], shared: Mapping[str, object], limits: Mapping[str, int]
-) -> Iterator[MemorySetManyRequest]:
-    """The requests that write `items` in their order. Raises `InvalidCall` for a wrong item."""
-    most_items, most_bytes = limits["items"], limits["body_bytes"]
+) -> Iterator[list[MemoryItem]]:
+    """`items` in their order, as many at once as a call with the fields `shared` takes.
+
+    Raises `InvalidCall` for a wrong item.
+    """
+    # Written in ASCII, which is never shorter than UTF-8.
+    room = limits["body_bytes"] - ENVELOPE_BYTES - len(json.dumps(dict(shared), default=str))
     pending: list[MemoryItem] = []
     size = 0
     for given in items:
-        (item,) = _request([given], shared).items
-        own = len(body_of(_request([item], shared))) + ENVELOPE_BYTES
-        if pending and (len(pending) == most_items or size + own > most_bytes):
-            yield _request(pending, shared)
+        item = _item(given)
+        own = len(body_of(item)) + 1
+        if pending and (len(pending) == limits["items"] or size + own > room):
+            yield pending
             pending, size = [], 0
         pending.append(item)
         size += own
     if pending:
-        yield _request(pending, shared)
+        yield pending
 
 
 def joined(answers: Sequence[MemorySetManyResponse]) -> MemorySetManyResponse:
@@ -45,7 +53,8 @@ def joined(answers: Sequence[MemorySetManyResponse]) -> MemorySetManyResponse:
     )
 
 
-def _request(items: Sequence[MemoryItem | Mapping[str, object]], shared: Mapping[str, object]) -> MemorySetManyRequest:
-    request = request_of("memory.set_many", {**shared, "items": [*items]})
-    assert isinstance(request, MemorySetManyRequest)  # noqa: S101 - the table of contracts says so
-    return request
+def _item(given: MemoryItem | Mapping[str, object]) -> MemoryItem:
+    try:
+        return MemoryItem.model_validate(given if isinstance(given, MemoryItem) else dict(given))
+    except ValidationError as error:
+        raise InvalidCall.of("memory.set_many", error) from None

@@ -74,15 +74,20 @@ def items(count: int, size: int = 1) -> list[dict[str, object]]:
 )  # fmt: skip
 def test_chunks_keep_to_the_number_of_items(count: int, limits: dict[str, int], sizes: list[int]) -> None:
     made = list(chunks(items(count), {"org": "o"}, limits))
-    assert [len(one.items) for one in made] == sizes
-    assert [item.memory_key for one in made for item in one.items] == [f"k{number}" for number in range(count)]
-    assert all(one.org == "o" for one in made)
+    assert list(map(len, made)) == sizes
+    assert [item.memory_key for one in made for item in one] == [f"k{number}" for number in range(count)]
 
 
 def test_chunks_keep_to_the_bytes_of_a_body() -> None:
-    made = list(chunks(items(50, 1000), {"agent": "a"}, {"items": 1000, "body_bytes": 8_000}))
+    made = list(chunks(items(50, 1000), {"agent": "ä" * 40}, {"items": 1000, "body_bytes": 8_000}))
     assert len(made) < 10
-    assert max(len(body_of(one)) for one in made) <= 8_000
+    bodies = [body_of(wire.MemorySetManyRequest(agent="ä" * 40, items=one)) for one in made]
+    assert max(map(len, bodies)) <= 8_000
+
+
+def test_a_wrong_item_is_named_before_anything_is_sent() -> None:
+    with pytest.raises(InvalidCall, match="memory_key"):
+        list(chunks([{"value": 1}], {}, {"items": 3, "body_bytes": 9_999}))
 
 
 def test_answers_are_joined_in_order() -> None:
