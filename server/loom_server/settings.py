@@ -8,6 +8,7 @@ setting, which names are not known, and what is wrong with a value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -121,6 +122,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The sources, first come first served; the TOML file is found by the ones before it."""
         before = (init_settings, env_settings, dotenv_settings)
-        named = (source().get("config") for source in before)
-        file = next((path for path in named if path is not None), cls.model_fields["config"].default)
-        return (*before, TomlConfigSettingsSource(settings_cls, Path(file)))
+        file = named_file(source() for source in before) or cls.model_fields["config"].default
+        return (*before, TomlConfigSettingsSource(settings_cls, file))
+
+
+def named_file(sources: Iterable[Mapping[str, object]]) -> Path | None:
+    """The TOML file that the first of the sources names which names one."""
+    return next((Path(str(named)) for source in sources if (named := source.get("config"))), None)

@@ -11,7 +11,7 @@ which may be a secret.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,7 +21,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError, TomlConfigSettingsSource
 
 from loom_server.errors import ConfigError
-from loom_server.settings import Settings
+from loom_server.settings import Settings, named_file
 
 Origin = Literal["option", "environment", ".env", "toml", "default"]
 
@@ -71,13 +71,13 @@ def read(**options: object) -> Read:
     Raises `ConfigError` that names each setting which cannot be used, where it stands and what it accepts.
     """
     environment, dotenv = EnvSettingsSource(Settings), _dotenv()
-    file = _file(options, environment, dotenv)
-    sources: Mapping[Origin, Mapping[str, object]] = {
+    sources: dict[Origin, Mapping[str, object]] = {
         "option": options,
         "environment": environment(),
         ".env": dotenv(),
-        "toml": _of_file(file),
     }
+    file = _file(sources.values())
+    sources["toml"] = _of_file(file)
     origins: Mapping[str, Origin] = {name: _origin(name, sources) for name in Settings.model_fields}
     try:
         settings = Settings(**options)  # pyright: ignore[reportArgumentType]
@@ -106,13 +106,12 @@ def _dotenv() -> DotEnvSettingsSource:
         raise ConfigError("The file .env is not UTF-8; write it anew as UTF-8.") from None
 
 
-def _file(options: Mapping[str, object], environment: EnvSettingsSource, dotenv: DotEnvSettingsSource) -> Path:
+def _file(sources: Iterable[Mapping[str, object]]) -> Path:
     """The TOML file. Raises `ConfigError` where one is named that is not there."""
-    named = options.get("config") or environment().get("config") or dotenv().get("config")
-    file = Path(str(named)) if named else Settings.model_fields["config"].default
-    if named and not file.is_file():
-        raise ConfigError(f"LOOM_CONFIG names {file}, which is no file; write it, or unset LOOM_CONFIG.")
-    return file
+    named = named_file(sources)
+    if named is not None and not named.is_file():
+        raise ConfigError(f"LOOM_CONFIG names {named}, which is no file; write it, or unset LOOM_CONFIG.")
+    return named or Settings.model_fields["config"].default
 
 
 def _of_file(file: Path) -> Mapping[str, object]:

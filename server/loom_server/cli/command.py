@@ -26,7 +26,7 @@ import typer
 from loom_server.cli.screen import Screen
 from loom_server.errors import ConfigError, InvalidInput, LoomError
 from loom_server.observe import logs
-from loom_server.settings import Settings
+from loom_server.settings import LogLevel, Settings
 from loom_server.sources import Read, read
 
 DONE, FAILED, MISUSED, ABSTAINED = 0, 1, 2, 3
@@ -69,14 +69,14 @@ class Shell:
 Body = Callable[..., int]
 
 
-def command(body: Body) -> Callable[..., None]:
-    """`body` as a function that typer can register."""
-    return _command(body, _EVERYWHERE)
+def command(body: Body, level: LogLevel = "warning") -> Callable[..., None]:
+    """`body` as a function that typer can register; `level` of its log is what no setting chooses another for."""
+    return _command(body, _EVERYWHERE, level)
 
 
 def identity_command(body: Body) -> Callable[..., None]:
     """`command` with the options that say whose memories are meant."""
-    return _command(body, {**_IDENTITY, **_EVERYWHERE})
+    return _command(body, {**_IDENTITY, **_EVERYWHERE}, "warning")
 
 
 def settings_of(data_dir: Path | None = None, **changes: object) -> Settings:
@@ -85,7 +85,7 @@ def settings_of(data_dir: Path | None = None, **changes: object) -> Settings:
     return read(**given).settings
 
 
-def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[..., None]:
+def _command(body: Body, shared: Mapping[str, tuple[Any, object]], level: LogLevel) -> Callable[..., None]:
     @wraps(body)
     def run(**given: Any) -> None:
         screen = Screen.open(given.pop("as_json"))
@@ -96,8 +96,8 @@ def _command(body: Body, shared: Mapping[str, tuple[Any, object]]) -> Callable[.
         def checked() -> int:
             _check_text({**told, **given})
             found = read(**({} if data_dir is None else {"data_dir": data_dir}))
-            quiet = found.origins["log_level"] == "default"
-            logs.configure(found.settings.log_format, "warning" if quiet else found.settings.log_level)
+            chosen = found.origins["log_level"] != "default"
+            logs.configure(found.settings.log_format, found.settings.log_level if chosen else level)
             for unknown in found.unknown:
                 _log.warning("unknown_setting", name=unknown.name, origin=unknown.origin, nearest=unknown.nearest)
             return body(Shell(screen, found, told), **_gathered(given, groups))

@@ -44,7 +44,7 @@ def log_to_stderr(version: Version = False) -> None:
     logs.configure(level="warning")
 
 
-app.command("serve")(command(serve))
+app.command("serve")(command(serve, level="info"))
 app.command("demo")(command(demo))
 app.command("set")(identity_command(set_memory))
 app.command("search")(identity_command(search))

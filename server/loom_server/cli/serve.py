@@ -44,7 +44,6 @@ def serve(shell: Shell, host: Host = None, port: Port = None) -> int:
             shell.screen.data({"address": address, "data_dir": str(settings.data_dir)})
         shell.screen.say(f"Serving {settings.data_dir} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
 
-    logs.configure(settings.log_format, settings.log_level)
     if settings.trusted_network:
         shell.screen.say(OPEN.format(host=settings.host, port=settings.port), "yellow")
     start = Start.of(settings)

@@ -66,3 +66,15 @@ class Embedder(Protocol):
     def background(self, tokens: Sequence[str]) -> Sequence[float]:
         """Each token's share of text at large, in [0, 1]: what is known before a namespace is."""
         ...
+
+
+class Unweighted:
+    """What an embedder has that does not weight the tokens of a question."""
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """Always empty."""
+        return ()
+
+    def background(self, tokens: Sequence[str]) -> Sequence[float]:
+        """Nothing: queries are not weighted."""
+        return [0.0] * len(tokens)

@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
+from loom_server.embed.base import ModelIdentity, TokenShare, Unweighted, Vectors
 from loom_server.embed.vectors import unit
 from loom_server.model.deadline import Deadline
 
@@ -32,7 +32,7 @@ REMEMBERED_WORDS = 65_536
 _WORD = re.compile(r"\w+")
 
 
-class HashedEmbedder:
+class HashedEmbedder(Unweighted):
     """The deterministic embedder of tests and the last resort without a model."""
 
     def __init__(
@@ -58,14 +58,6 @@ class HashedEmbedder:
     def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (dimension,). `share` is not asked: there are no tokens to weight."""
         return self._vector(self._identity.query_prefix, text)
-
-    def tokens(self, text: str) -> tuple[str, ...]:
-        """Always empty."""
-        return ()
-
-    def background(self, tokens: Sequence[str]) -> Sequence[float]:
-        """Nothing: queries are not weighted."""
-        return [0.0] * len(tokens)
 
     def _vector(self, prefix: str, text: str) -> Vectors:
         words = [match.group() for match in islice(_WORD.finditer(text.casefold()), self._max_words)]

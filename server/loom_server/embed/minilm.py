@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
+from loom_server.embed.base import ModelIdentity, TokenShare, Unweighted, Vectors
 from loom_server.embed.packaged import data_file
 from loom_server.embed.vectors import unit
 from loom_server.errors import ConfigError, EmbedError
@@ -39,7 +39,7 @@ CHARS_A_TOKEN = 64
 Integers = NDArray[np.int64]
 
 
-class MinilmEmbedder:
+class MinilmEmbedder(Unweighted):
     """The model in this process; safe from many threads."""
 
     def __init__(self, max_tokens: int, *, query_prefix: str = "", passage_prefix: str = "", threads: int = 0) -> None:
@@ -70,14 +70,6 @@ class MinilmEmbedder:
     def query(self, text: str, share: TokenShare | None = None, deadline: Deadline | None = None) -> Vectors:
         """One unit vector, shape (384,). `share` is not asked: there are no tokens to weight."""
         return self._vectors(self._identity.query_prefix, [text], deadline)[0]
-
-    def tokens(self, text: str) -> tuple[str, ...]:
-        """Always empty."""
-        return ()
-
-    def background(self, tokens: Sequence[str]) -> Sequence[float]:
-        """Nothing: queries are not weighted."""
-        return [0.0] * len(tokens)
 
     def _vectors(self, prefix: str, texts: Sequence[str], deadline: Deadline | None) -> Vectors:
         rows = np.zeros((len(texts), DIMENSION), dtype=np.float32)

@@ -30,7 +30,9 @@ def changed(settings: Settings) -> dict[str, str]:
     """Variables whose value is not the default; secrets and places are left out."""
     fields = Settings.model_fields.items()
     told = ((name, getattr(settings, name), info.default) for name, info in fields if name not in _OF_THE_PLACE)
-    return {variable(name): str(value) for name, value, usual in told if value != usual and not _secret(value)}
+    return {
+        variable(name): str(value) for name, value, usual in told if value != usual and not isinstance(value, SecretStr)
+    }
 
 
 def versions() -> Mapping[str, str]:
@@ -65,7 +67,3 @@ def _processor() -> str:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor() or platform.machine())
-
-
-def _secret(value: object) -> bool:
-    return isinstance(value, SecretStr)

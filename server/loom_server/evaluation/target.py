@@ -23,11 +23,9 @@ from loom_server.embed.choose import make_embedder
 from loom_server.errors import InvalidInput
 from loom_server.evaluation.datasets.base import Document
 from loom_server.model.deadline import Deadline
-from loom_server.service.open import assemble
+from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
-from loom_server.store.embedded import EmbeddedStore
-from loom_server.store.migrate import migrate
 
 LONGEST_S = 600.0
 BATCH_CHARS = 2_000_000
@@ -97,13 +95,7 @@ def temporary_services(settings: Settings, *, remember: bool = False) -> Generat
     with tempfile.TemporaryDirectory(prefix="loom-eval-", ignore_cleanup_errors=True) as folder:
         own = settings.model_copy(update={"data_dir": Path(folder), "embed_cache_size": 0})
         embedder = make_embedder(own)
-        store = EmbeddedStore.open(own)
-        try:
-            migrate(store)
-            services = assemble(store, Remembering(embedder) if remember else embedder, own)
-        except BaseException:
-            store.close()
-            raise
+        services = open_services(own, embedder=Remembering(embedder) if remember else embedder)
         try:
             yield services
         finally:

@@ -20,17 +20,21 @@ vectors of the live model are read.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from loom_server.legs.base import LegContext
 from loom_server.model.candidate import LegResult
 from loom_server.model.plan import LegPlan
-from loom_server.model.query import Query
 from loom_server.store.statement import Template
 from loom_server.store.store import Statement
 
 NAME = "fact"
 KNOWN_ROWS = 1_000
+BITS_A_DIMENSION = 3
 POOL = 300
 """Rows that codes choose at least; else `POOL_OF_QUOTA` quotas."""
 POOL_OF_QUOTA = 5
@@ -92,10 +96,11 @@ class FactLeg:
 
     def run(self, context: LegContext, plans: tuple[LegPlan, ...]) -> tuple[LegResult, ...]:
         """The rows nearest to the question; silent without a query vector."""
-        if context.query.vector is None:
+        vector = context.query.vector
+        if vector is None:
             return (LegResult(NAME, "silent", reason="no_vector"),)
         quota = plans[0].quota
-        found = context.store.query(_statement(context, plans[0]), context.deadline)
+        found = context.store.query(_statement(context, plans[0], vector), context.deadline)
         ids = cast("list[int]", found.column("id"))
         scores = cast("list[float]", found.column("similarity"))
         if not ids:
@@ -105,15 +110,10 @@ class FactLeg:
         return (LegResult(NAME, "ok", best, tuple(scores[:quota]), (0,) * len(best), known),)
 
 
-def code_bytes(query: Query) -> int:
-    """The width of a code: three bits a dimension."""
-    return 0 if query.vector is None else -(-3 * len(query.vector) // 8)
-
-
-def _statement(context: LegContext, plan: LegPlan) -> Statement:
-    query, request = context.query, context.request
+def _statement(context: LegContext, plan: LegPlan, vector: NDArray[np.float32]) -> Statement:
+    request = context.request
     values: dict[str, object] = {
-        "query_vector": "" if query.vector is None else query.vector.tobytes().hex(),
+        "query_vector": vector.tobytes().hex(),
         "model": context.model,
         "least_live": 0 if request.include_superseded else 1,
         "limit": max(plan.quota, KNOWN_ROWS),
@@ -121,6 +121,9 @@ def _statement(context: LegContext, plan: LegPlan) -> Statement:
     template = _EXACT
     if plan.form == "codes":
         template = _CODES
-        values |= {"code_bytes": code_bytes(query), "pool": max(POOL, POOL_OF_QUOTA * plan.quota)}
-    settings = _LARGE if query.documents >= LARGE_ROWS else None
+        values |= {
+            "code_bytes": ceil(BITS_A_DIMENSION * len(vector) / 8),
+            "pool": max(POOL, POOL_OF_QUOTA * plan.quota),
+        }
+    settings = _LARGE if context.query.documents >= LARGE_ROWS else None
     return template.bind(request.scope, values, filters=request.filters, settings=settings)

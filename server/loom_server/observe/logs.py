@@ -128,19 +128,14 @@ def searched(seen: SearchSeen, hasher: Hasher) -> None:
     _searches.log(
         level,
         "search",
-        org=hasher.org(seen.org),
-        namespace=hasher.namespace(seen.org, seen.namespace),
+        **_ended(seen, hasher),
         mode=seen.mode,
-        outcome=seen.outcome,
         legs={
             leg.leg: {"state": leg.state, "ms": round(leg.milliseconds, 2), "count": len(leg.ids)} for leg in seen.legs
         },
         pool=seen.pooled,
         served=seen.served,
         abstain=seen.abstain,
-        degraded=list(seen.degraded),
-        error=seen.error,
-        duration_ms=round(seen.seconds * 1000.0, 2),
     )
 
 
@@ -152,15 +147,10 @@ def wrote(seen: WriteSeen, hasher: Hasher) -> None:
     _writes.log(
         level,
         "write",
-        org=hasher.org(seen.org),
-        namespace=hasher.namespace(seen.org, seen.namespace),
+        **_ended(seen, hasher),
         operation=seen.operation,
-        outcome=seen.outcome,
         rows=seen.rows,
         written=seen.written,
-        degraded=list(seen.degraded),
-        error=seen.error,
-        duration_ms=round(seen.seconds * 1000.0, 2),
     )
 
 
@@ -189,6 +179,18 @@ def without_values(logger: Any, method: str, event: Event) -> Event:
         event.setdefault("error", type(error).__name__)
         event["traceback"] = "".join(format_tb(error.__traceback__))
     return event
+
+
+def _ended(seen: SearchSeen | WriteSeen, hasher: Hasher) -> dict[str, object]:
+    """What every operation tells of its end."""
+    return {
+        "org": hasher.org(seen.org),
+        "namespace": hasher.namespace(seen.org, seen.namespace),
+        "outcome": seen.outcome,
+        "degraded": list(seen.degraded),
+        "error": seen.error,
+        "duration_ms": round(seen.seconds * 1000.0, 2),
+    }
 
 
 def _level(outcome: str) -> int:

@@ -34,14 +34,20 @@ from loom_server.store.store import Pooled, Store
 _log = structlog.get_logger(__name__)
 
 
-def open_services(settings: Settings, metrics: Metrics | None = None, recorder: Recorder = FORGETFUL) -> Services:
+def open_services(
+    settings: Settings,
+    metrics: Metrics | None = None,
+    recorder: Recorder = FORGETFUL,
+    embedder: Embedder | None = None,
+) -> Services:
     """The service on the embedded store of `settings.data_dir`; `recorder` is told how long each stage took.
 
-    Raises `StoreLocked` where another process owns the directory, `MigrationEdited`,
-    `ConfigError` where the embedder cannot be loaded.
+    An `embedder` that is given stands in for the one that the settings name. Raises `StoreLocked` where another
+    process owns the directory, `MigrationEdited`, `ConfigError` where the embedder cannot be loaded.
     """
-    with timed(recorder, "embedder"):
-        embedder = make_embedder(settings, metrics)
+    if embedder is None:
+        with timed(recorder, "embedder"):
+            embedder = make_embedder(settings, metrics)
     with timed(recorder, "analysis"):
         warm(DEFAULT_LANGUAGE)
     with timed(recorder, "store"):

@@ -6,7 +6,7 @@ touched. Without metrics and with a log above `info` a block costs a few microse
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TypeAlias
@@ -43,46 +43,56 @@ class Watch:
     @contextmanager
     def search(self, request: wire.MemorySearchRequest) -> Generator[Watched]:
         """Watch one search; the block leaves its `result`."""
-        watched, start = Watched(), perf_counter()
-        try:
+
+        def told(watched: Watched, error: BaseException | None, seconds: float) -> None:
+            if error is not None:
+                self._searched(_failed(request, error, seconds))
+            elif watched.result is not None:
+                self._searched(_found(watched.result, seconds))
+
+        with _watching(told) as watched:
             yield watched
-        except BaseException as error:
-            self._searched(_failed(request, error, perf_counter() - start))
-            raise
-        if watched.result is not None:
-            self._searched(_found(watched.result, perf_counter() - start))
 
     @contextmanager
     def write(self, operation: str, request: wire.Tenant, rows: int = 1) -> Generator[Watched]:
         """Watch one write operation over `rows` memories; the block leaves what was `written`."""
-        watched, start = Watched(), perf_counter()
-        outcome, error = "", None
-        try:
-            yield watched
-        except BaseException as raised:
-            outcome, error = outcome_of(raised), code_of(raised)
-            raise
-        finally:
+
+        def told(watched: Watched, error: BaseException | None, seconds: float) -> None:
             written = _written(watched.written)
             seen = WriteSeen(
                 org=request.org,
                 namespace=request.namespace,
                 operation=operation,
-                outcome=outcome or _outcome(watched.written, written),
-                seconds=perf_counter() - start,
+                outcome=_outcome(watched.written, written) if error is None else outcome_of(error),
+                seconds=seconds,
                 rows=rows,
                 written=written,
                 degraded=_degraded(watched.written),
-                error=error,
+                error=None if error is None else code_of(error),
             )
             if self.metrics is not None:
                 self.metrics.wrote(seen)
             logs.wrote(seen, self._hasher)
 
+        with _watching(told) as watched:
+            yield watched
+
     def _searched(self, seen: SearchSeen) -> None:
         if self.metrics is not None:
             self.metrics.searched(seen)
         logs.searched(seen, self._hasher)
+
+
+@contextmanager
+def _watching(told: Callable[[Watched, BaseException | None, float], None]) -> Generator[Watched]:
+    """A timed block; `told` hears what it left, its error and its seconds, however it ends."""
+    watched, start = Watched(), perf_counter()
+    try:
+        yield watched
+    except BaseException as error:
+        told(watched, error, perf_counter() - start)
+        raise
+    told(watched, None, perf_counter() - start)
 
 
 def _failed(request: wire.MemorySearchRequest, error: BaseException, seconds: float) -> SearchSeen:
