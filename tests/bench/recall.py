@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from loom_server.embed.choose import make_embedder
+from loom_server.evaluation.measures import percentile
 from loom_server.legs.base import LegContext
 from loom_server.legs.fact import FactLeg
 from loom_server.model.deadline import Deadline
@@ -30,7 +31,7 @@ from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 from loom_server.store.store import Insert
-from table import Figures, percentile, timed
+from table import Figures, timed
 
 SCOPE = Scope("dev", "bench")
 SENTENCE = re.compile(r"(?<=[.!?])\s+")

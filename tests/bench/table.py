@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
-from os import cpu_count
 from pathlib import Path
+
+from loom_server.evaluation.about import machine, versions
+from loom_server.evaluation.measures import percentile
 
 
 def timed(call: Callable[[], object], times: int) -> list[float]:
@@ -22,12 +22,6 @@ def timed(call: Callable[[], object], times: int) -> list[float]:
         call()
         took.append((time.perf_counter() - start) * 1000.0)
     return took
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of them lie, by the nearest rank."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 @dataclass(slots=True)
@@ -63,8 +57,6 @@ def place() -> dict[str, object]:
     return {
         "command": " ".join(["python", *sys.argv]),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{cpu_count()} x {platform.machine()}",
-        "python": platform.python_version(),
-        "engine": version("chdb-core"),
-        "loom": version("loom-recall"),
+        "machine": machine(),
+        **versions(),
     }

@@ -30,6 +30,7 @@ from loom_server.observe.seen import SearchSeen
 from loom_server.service.open import assemble, open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
+from rows import write
 
 WORDS = "deploy canteen soup review pager database pool orders token cache window budget design".split()
 SEEN = SearchSeen(
@@ -38,14 +39,9 @@ SEEN = SearchSeen(
 )  # fmt: skip
 
 
-def filled(services: Services, rows: int) -> None:
-    """Write `rows` sentences of a few words."""
-    for start in range(0, rows, 500):
-        items = [
-            {"memory_key": f"k{row}", "value": f"The {WORDS[row % 13]} of {WORDS[row // 13 % 13]} number {row} is set."}
-            for row in range(start, min(rows, start + 500))
-        ]
-        services.set_many(wire.MemorySetManyRequest.model_validate({"items": items}), Deadline(60.0))
+def sentence(row: int) -> str:
+    """A few words."""
+    return f"The {WORDS[row % 13]} of {WORDS[row // 13 % 13]} number {row} is set."
 
 
 def timed(services: Services, number: int) -> float:
@@ -100,7 +96,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:
         settings = Settings(data_dir=Path(folder) / "store")
         plain = open_services(settings)
-        filled(plain, options.rows)
+        write(plain, "local", list(map(sentence, range(options.rows))))
         counting, logging = (
             assemble(plain.searcher.store, make_embedder(settings, one), settings, metrics=one)
             for one in (metrics, Metrics())

@@ -39,8 +39,8 @@ from loom_server.settings import Settings
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 from loom_server.store.statistics import CommitDelta, Statistics, roll_ups
+from rows import SYLLABLES
 
-SYLLABLES = ("ka", "ro", "mi", "ten", "sol", "ver", "da", "lin", "po", "gra", "shu", "ne", "bor", "tis", "um", "fe")
 COMMON = (
     "the deploy of service database team moved meeting report invoice customer release broken window review budget "
     "token cache queue worker node cluster region plan price ticket design colour branch build test error server"

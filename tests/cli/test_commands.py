@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("LOOM_")}
+from served import ENVIRONMENT, serving
+
 BREAK_ROLL_UPS = """
 import sys
 from pathlib import Path
@@ -42,30 +39,6 @@ def loom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """One command, its data and its messages."""
     command = [sys.executable, "-m", "loom_server.cli.main", *arguments]
     return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=240)
-
-
-@contextmanager
-def serving(directory: Path, cwd: Path, end: signal.Signals = signal.SIGINT) -> Iterator[str]:
-    """A server on `directory` while the block runs, ended by a signal; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    command = [sys.executable, "-m", "loom_server.cli.main", "serve", "--json", "--data-dir", str(directory)]
-    server = subprocess.Popen(
-        [*command, "--port", str(port)],
-        cwd=cwd,
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    try:
-        told = "".join(iter(server.stdout.readline, "}\n")) + "}"
-        yield json.loads(told)["address"]
-    finally:
-        server.send_signal(end)
-        _, errors = server.communicate(timeout=60)
-    assert (server.returncode, errors.splitlines()[-1]) == (0, "Stopped.")
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +100,7 @@ def test_doctor_tells_why_the_service_would_not_start(folder: Path) -> None:
 
 
 def test_a_server_that_is_told_to_end_ends_well(folder: Path) -> None:
-    with serving(folder / "ended", folder, signal.SIGTERM) as address:
+    with serving(folder / "ended") as address:
         assert address.startswith("http://127.0.0.1:")
 
 
@@ -138,7 +111,7 @@ def test_commands_ask_a_running_server(folder: Path) -> None:
     (notes / "lunch.md").write_text("# Lunch\n\nThe canteen serves soup on Mondays.\n")
     (notes / "bad.json").write_text("{")
     where = ("--data-dir", str(directory))
-    with serving(directory, folder) as address:
+    with serving(directory, end=signal.SIGINT) as address:
         stored = loom("set", "deploy/window", "Deploys happen on Tuesdays.", "--tag", "deploy", *where, cwd=folder)
         assert (stored.returncode, stored.stdout) == (0, "deploy/window: stored, version 1\n")
         loaded = loom("ingest", str(notes), *where, cwd=folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,9 +14,7 @@ from typer.testing import CliRunner
 from judged_sets import LOCOMO, LONGMEMEVAL, write_beir, write_lines
 from loom_server.cli.main import app
 from loom_server.evaluation.runfile import Run, SetRun, read_run
-from served import serving
-
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("LOOM_")}
+from served import ENVIRONMENT, serving
 
 
 def loom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("LOOM_")}
 
@@ -22,23 +23,30 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(directory: Path, port: int | None = None, **settings: str) -> Iterator[str]:
-    """The address of a server on `directory` that can be used; `settings` are LOOM_ variables without their prefix."""
+def serving(
+    directory: Path, port: int | None = None, end: signal.Signals = signal.SIGTERM, **settings: str
+) -> Iterator[str]:
+    """The address of a server on `directory` that can be used; `settings` are LOOM_ variables without their prefix.
+
+    The signal `end` ends it, well and with its last word.
+    """
     command = [sys.executable, "-m", "loom_server.cli.main", "serve", "--json", "--data-dir", str(directory)]
     given = {f"LOOM_{name.upper()}": value for name, value in settings.items()}
-    server = subprocess.Popen(
-        [*command, "--port", str(port or free_port())],
-        cwd=directory.parent,
-        env={**ENVIRONMENT, **given},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert server.stdout is not None
-    try:
-        told = "".join(iter(server.stdout.readline, "}\n")) + "}"
-        yield json.loads(told)["address"]
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=60)
-    assert server.returncode == 0
+    with TemporaryFile("w+", encoding="utf-8") as errors:
+        server = subprocess.Popen(
+            [*command, "--port", str(port or free_port())],
+            cwd=directory.parent,
+            env={**ENVIRONMENT, **given},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        assert server.stdout is not None
+        try:
+            told = "".join(iter(server.stdout.readline, "}\n")) + "}"
+            yield json.loads(told)["address"]
+        finally:
+            server.send_signal(end)
+            server.communicate(timeout=60)
+        errors.seek(0)
+        assert (server.returncode, errors.read().splitlines()[-1]) == (0, "Stopped.")

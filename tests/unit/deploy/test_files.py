@@ -112,8 +112,7 @@ def test_the_health_command_runs_against_a_real_process(tmp_path: Path) -> None:
     down = check()
     assert down.returncode == 1
     assert f"127.0.0.1:{port}/health/ready" in down.stderr
-    beyond = {"host": "0.0.0.0", "trusted_network": "true", "embedder": "hash"}
-    with serving(tmp_path / "data", port, **beyond) as address:
+    with serving(tmp_path / "data", port, host="0.0.0.0", trusted_network="true", embedder="hash") as address:
         assert address == f"http://127.0.0.1:{port}"
         assert check().returncode == 0
 
@@ -178,7 +177,8 @@ def test_an_extra_is_taken_from_the_lock_with_all_that_it_needs() -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
-    [("extras.py", "pyproject.toml nope", "there are minilm"), ("locked.py", "requirements.lock nope", "not pin nope")],
+    [("extras.py", "pyproject.toml nope", "there are eval, minilm"),
+     ("locked.py", "requirements.lock nope", "not pin nope")],
 )  # fmt: skip
 def test_a_name_that_is_not_known_ends_the_build(name: str, arguments: str, told: str) -> None:
     ended = script(name, *shlex.split(arguments))
