@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 from loom_server.embed.choose import make_embedder
+from loom_server.model.deadline import Deadline
 from loom_server.service.open import assemble
 from loom_server.service.services import Services
 from loom_server.settings import Settings
@@ -42,3 +43,12 @@ def services(store: EmbeddedStore) -> Iterator[Services]:
     yield opened
     opened.writer.close()
     opened.searcher.executor.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def settled(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a test that used the services nothing is owed any more: a later one may count the store's statements."""
+    used = request.getfixturevalue("services") if "services" in request.fixturenames else None
+    yield
+    if used is not None:
+        used.writer.between_groups(lambda: None, Deadline(30))
