@@ -36,7 +36,7 @@ def test_a_notification_is_done_and_not_answered(client: TestClient, org: str) -
     assert call(client, get(org, id=1))["result"]["value"] == "v"
 
 
-@pytest.mark.parametrize("method", ["memory.get", "no.such", "rpc.discover"])
+@pytest.mark.parametrize("method", ["memory.get", "no.such", "rpc.describe"])
 def test_a_notification_that_fails_is_not_answered_either(client: TestClient, method: str) -> None:
     answer = client.post("/rpc", json={"jsonrpc": "2.0", "method": method, "params": {}})
     assert (answer.status_code, answer.content) == (204, b"")
@@ -110,7 +110,7 @@ def test_what_is_no_call_is_an_invalid_request(client: TestClient, body: Any, pa
     assert told["id"] == (1 if isinstance(body, dict) and body.get("id") == 1 and path != "id" else None)
 
 
-@pytest.mark.parametrize("method", ["memory.gett", "", "memory.get ", "rpc.discover", "rpc.", "__class__"])
+@pytest.mark.parametrize("method", ["memory.gett", "", "memory.get ", "rpc.describe", "rpc.", "__class__"])
 def test_an_unknown_method_is_not_found(client: TestClient, method: str) -> None:
     told = call(client, {"jsonrpc": "2.0", "method": method, "id": 1})
     assert told["error"]["code"] == -32601

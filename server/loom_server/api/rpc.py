@@ -3,6 +3,7 @@
 An answer that is JSON-RPC has HTTP status 200, or 400 where the body could not be read as
 JSON; notifications alone are answered with 204. `error.data` has the members of HTTP's
 `detail`. Parameters are an object: the operations have too many fields to be given by place.
+`rpc.discover` tells what can be called; it is no operation, and needs no services.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 import orjson
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
 from loom_server.api.call import Attended, Calls
+from loom_server.api.discover import DISCOVER, discovered
 from loom_server.api.limits import read_json
 from loom_server.api.problems import JSON
 from loom_server.api.tally import Tally
@@ -75,14 +78,19 @@ class Rpc:
             self._tally.called("", error, attended.request_id)
             return _failed(_id_of(item), error, attended)
         try:
-            if call.method.startswith(_RESERVED):
-                raise UnknownOperation(f"Methods that begin with '{_RESERVED}' are reserved, and none is served.")
-            result = await self._calls.call(call.method, call.params, attended)
+            result = await self._result(call, attended)
         except LoomError as error:
             self._tally.called(call.method, error, attended.request_id)
             return None if call.notification else _failed(call.id, error, attended)
         self._tally.called(call.method, None, attended.request_id)
         return None if call.notification else _succeeded(call.id, result)
+
+    async def _result(self, call: Call, attended: Attended) -> bytes:
+        if call.method == DISCOVER:
+            return await to_thread.run_sync(discovered, call.params)
+        if call.method.startswith(_RESERVED):
+            raise UnknownOperation(f"Methods that begin with '{_RESERVED}' are reserved; only {DISCOVER} is served.")
+        return await self._calls.call(call.method, call.params, attended)
 
 
 def read_call(item: object) -> Call:

@@ -96,18 +96,19 @@ STATEMENTS = (
 )
 
 
-def _tree(kind: type[LoomError]) -> Iterator[type[LoomError]]:
+def tree(kind: type[LoomError]) -> Iterator[type[LoomError]]:
+    """An error of the one tree and every kind of it."""
     yield kind
     for child in kind.__subclasses__():
         if child.__module__ == LoomError.__module__:
-            yield from _tree(child)
+            yield from tree(child)
 
 
-CODES: tuple[str, ...] = tuple(dict.fromkeys(kind.code for kind in _tree(LoomError)))
+CODES: tuple[str, ...] = tuple(dict.fromkeys(kind.code for kind in tree(LoomError)))
 """Every code of the error tree."""
 
 REASONS = (*CODES, UNEXPECTED)
-STATUSES: tuple[str, ...] = tuple(sorted({"200", "204", *(str(kind.http_status) for kind in _tree(LoomError))}))
+STATUSES: tuple[str, ...] = tuple(sorted({"200", "204", *(str(kind.http_status) for kind in tree(LoomError))}))
 
 
 def reason_of(told: str) -> str:
