@@ -14,7 +14,8 @@
       Conflict                conflict           if_match_sha256 lost, or a key is ambiguous
         MigrationEdited       migration_edited   an applied migration's text has changed
       ConfigError             config_error       a setting cannot be used
-      NotReady                not_ready          the service is still starting
+      RateLimited             rate_limited       too many calls run and wait already
+      NotReady                not_ready          the service is starting or stopping
       DeadlineExceeded        deadline_exceeded  the time given was used up
       Cancelled               cancelled          the caller went away
       StoreError
@@ -127,6 +128,11 @@ class MigrationEdited(Conflict):
 
 class ConfigError(LoomError):
     code, category = "config_error", "configuration"
+
+
+class RateLimited(LoomError):
+    code, category, http_status, rpc_code = "rate_limited", "availability", 429, -32005
+    retryable = True
 
 
 class NotReady(LoomError):

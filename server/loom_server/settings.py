@@ -60,6 +60,13 @@ class Settings(BaseSettings):
     reads_at_once: int = Field(
         default=0, ge=0, le=256, description="Reads that run side by side; 0 takes one more than there are processors."
     )
+    reads_waiting: int = Field(
+        default=128, ge=0, le=10_000, description="Reads that may wait for their turn; further ones are refused."
+    )
+    writes_at_once: int = Field(default=32, ge=1, le=256, description="Writes that run side by side.")
+    writes_waiting: int = Field(
+        default=256, ge=0, le=10_000, description="Writes that may wait for their turn; further ones are refused."
+    )
     store_clients: int = Field(default=6, ge=2, le=64, description="Statements that run side by side.")
     statement_timeout_s: float = Field(
         default=30.0, gt=0, le=3600, description="Longest run of a statement without a deadline."

@@ -186,14 +186,14 @@ def test_it_takes_no_turn_among_calls_that_wait() -> None:
             caller.start()
         assert inside.acquire(timeout=30)
         try:
-            while total(client, "loom_requests_waiting", access="read") < 2:
+            while total(client, "loom_requests_waiting", lane="read") < 2:
                 asyncio.run(asyncio.sleep(0.01))
-            assert total(client, "loom_requests_running", access="read") == 1
+            assert total(client, "loom_requests_running", lane="read") == 1
         finally:
             go.set()
             for caller in callers:
                 caller.join()
-        assert total(client, "loom_requests_waiting", access="read") == 0
+        assert total(client, "loom_requests_waiting", lane="read") == 0
 
 
 def test_a_call_that_fails_has_the_status_of_its_error() -> None:

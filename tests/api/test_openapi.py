@@ -41,7 +41,7 @@ def test_an_operation_is_described_whole(document: dict[str, Any], name: str) ->
 def test_every_error_of_an_operation_has_the_one_shape(document: dict[str, Any], name: str) -> None:
     responses = document["paths"][f"/v1/{name}"]["post"]["responses"]
     errors = {status: told for status, told in responses.items() if status != "200"}
-    expected = {"400", "403", "404", "405", "413", "415", "422", "500", "503", "504"}
+    expected = {"400", "403", "404", "405", "413", "415", "422", "429", "500", "503", "504"}
     assert set(errors) == expected | ({"409"} if wire.CONTRACTS[name].access == "write" else set())
     for told in errors.values():
         reference = told["content"]["application/json"]["schema"]

@@ -10,7 +10,7 @@ import reference
 from loom_client import wire
 from loom_client.wire.contracts import not_built
 from loom_client.wire.fields import FIRST_YEAR, KEY_CHARS, LABEL_CHARS, LAST_YEAR, NAME_CHARS
-from loom_server.api.call import WRITES_AT_ONCE
+from loom_server.api.admission import OPS_AT_ONCE, OPS_WAITING
 from loom_server.api.operations import HEALTH_SECONDS, OTHER_SECONDS
 from loom_server.settings import Settings
 from pages import named, rows, section, text_of
@@ -71,4 +71,4 @@ def test_the_kinds_of_text_have_the_bounds_that_the_page_states() -> None:
 def test_the_times_and_threads_are_those_that_the_page_states() -> None:
     text = " ".join(section(text_of("wire/index.md"), "Rules").split())
     assert f"a health check has {HEALTH_SECONDS:g} s, every other operation {OTHER_SECONDS:g} s" in text
-    assert f"{WRITES_AT_ONCE} writes run side by side" in text
+    assert f"{OPS_AT_ONCE} at once and {OPS_WAITING} that wait" in text

@@ -59,7 +59,7 @@ def create_app(
     app.add_middleware(Edge, hosts=host_names(settings.host, settings.allowed_hosts), tally=tally)
     app.add_exception_handler(HTTPException, _routing_problem)
     app.add_exception_handler(LoomError, _problem)
-    calls = Calls(provider, settings)
+    calls = Calls(provider, settings, metrics)
     add_health(app.router, calls)
     add_operations(app.router, calls)
     _add_rpc(app, Rpc(calls, tally))

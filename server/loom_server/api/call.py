@@ -1,37 +1,35 @@
 """One call of one operation, the same behind every door.
 
-    parameters -> nesting -> validation -> deadline -> handler -> bytes
+    place -> parameters -> nesting -> validation -> deadline -> handler -> bytes
 
-All of it runs in a thread, so that a large body keeps no other call waiting, and ends in a
-`LoomError` or in the bytes of the answer. Reads take turns in the order of their arrival, a few
-at once: more would only share the processors, and each would end later. Time spent in waiting
+All behind the place runs in a thread, so that a large body keeps no other call waiting, and ends
+in a `LoomError` or in the bytes of the answer. Reads take turns in the order of their arrival, a
+few at once: more would only share the processors, and each would end later. Time spent in waiting
 for a thread counts.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar, cast
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from pydantic import ValidationError
 from starlette.types import Receive
 from structlog.contextvars import bound_contextvars
 
 from loom_client import wire
+from loom_server.api.admission import Admission
 from loom_server.api.failures import internal_error, log_failure
 from loom_server.api.operations import OPERATIONS, Handlers, Operation
 from loom_server.api.refusal import refusal
 from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperation
 from loom_server.model.deadline import Deadline
 from loom_server.model.strict_json import check_nesting
+from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
-
-WRITES_AT_ONCE = 32
-"""Writes that run side by side: they wait for their group far more than they work."""
 
 STARTING_RETRY_S = 1.0
 
@@ -93,11 +91,10 @@ class Attended:
 class Calls:
     """Runs operations for the doors."""
 
-    def __init__(self, provider: Provider, settings: Settings) -> None:
+    def __init__(self, provider: Provider, settings: Settings, metrics: Metrics | None = None) -> None:
         self.settings = settings
+        self.admission = Admission(settings, metrics)
         self._provider = provider
-        reads = settings.reads_at_once or (os.cpu_count() or 1) + 1
-        self._limiters = {"read": CapacityLimiter(reads), "write": CapacityLimiter(WRITES_AT_ONCE)}
 
     def services(self) -> Handlers:
         """The services. Raises `NotReady` while they start, and what stopped their start."""
@@ -106,19 +103,19 @@ class Calls:
             raise NotReady("The service is starting; try again in a moment.", retry_after_s=STARTING_RETRY_S)
         return services
 
-    def load(self) -> Iterator[tuple[str, int, int]]:
-        """Of reads and writes, how many hold a thread and how many await one. Asked in the event loop."""
-        for access, limiter in self._limiters.items():
-            told = limiter.statistics()
-            yield access, told.borrowed_tokens, told.tasks_waiting
+    def check(self, operation: Operation) -> None:
+        """Raise what would refuse the operation at once; to be asked before its body is read."""
+        self.services()
+        self.admission.of(operation.lane).check()
 
     async def call(self, name: str, parameters: object, request: Attended) -> bytes:
         """The answer of the operation as JSON. Raises a `LoomError`."""
         operation = OPERATIONS.get(name)
         if operation is None:
             raise unknown_operation(name)
-        services, limiter = self.services(), self._limiters[operation.contract.access]
-        return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=limiter)
+        services = self.services()
+        with self.admission.of(operation.lane).place() as limiter:
+            return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=limiter)
 
     def _run(self, operation: Operation, services: Handlers, parameters: object, request: Attended) -> bytes:
         try:

@@ -19,7 +19,7 @@ from loom_server.api.problems import JSON
 from loom_server.errors import NotReady
 
 _ALIVE = b'{"status":"live"}'
-_STATUSES = (403, 405, 500, 503, 504)
+_STATUSES = (403, 405, 429, 500, 503, 504)
 
 
 def add_health(router: APIRouter, calls: Calls) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from loom_client.wire import Contract, ProblemBody
 from loom_server.api.call import Attended, Calls
 from loom_server.api.limits import read_json
-from loom_server.api.operations import OPERATIONS
+from loom_server.api.operations import OPERATIONS, Operation
 from loom_server.api.problems import JSON
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -33,6 +33,7 @@ ERRORS: Mapping[int | str, dict[str, Any]] = {
     413: {"model": ProblemBody, "description": "A bound on size, length or nesting was passed."},
     415: {"model": ProblemBody, "description": "The body is not sent as JSON."},
     422: {"model": ProblemBody, "description": "A field is wrong; `errors` names each."},
+    429: {"model": ProblemBody, "description": "Too many calls run and wait already."},
     500: {"model": ProblemBody, "description": "The service failed."},
     503: {"model": ProblemBody, "description": "Starting, or the store or the embedder is unavailable."},
     504: {"model": ProblemBody, "description": "The time given was used up."},
@@ -65,7 +66,7 @@ def add_operations(router: APIRouter, calls: Calls) -> None:
             description=contract.request.__doc__ or "",
             response_description=contract.response.__doc__ or "",
             responses=dict(ERRORS if contract.access == "write" else READ_ERRORS),
-            route_class_override=direct(_endpoint(name, calls)),
+            route_class_override=direct(_endpoint(operation, calls)),
         )
 
 
@@ -77,11 +78,12 @@ def _described(contract: Contract) -> Callable[..., Any]:
     return operation
 
 
-def _endpoint(name: str, calls: Calls) -> Endpoint:
+def _endpoint(operation: Operation, calls: Calls) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         attended = Attended(request.state.request_id, request.receive)
+        calls.check(operation)
         parameters = await read_json(request, calls.settings.max_body_bytes)
-        answer = await attended.attend(calls.call(name, parameters, attended))
+        answer = await attended.attend(calls.call(operation.name, parameters, attended))
         return Response(answer, media_type=JSON)
 
     return endpoint

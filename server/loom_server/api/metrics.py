@@ -20,8 +20,8 @@ def add_metrics(router: APIRouter, calls: Calls, metrics: Metrics) -> None:
     """The one route."""
 
     async def endpoint(request: Request) -> Response:
-        for access, running, waiting in calls.load():
-            metrics.calls(access, running, waiting)
+        for lane, running, waiting in calls.admission.load():
+            metrics.calls(lane, running, waiting)
         body, media_type = await to_thread.run_sync(metrics.exposition, request.headers.get("accept", ""))
         return Response(body, headers={"Content-Type": media_type})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from loom_client import wire
 from loom_server.model.deadline import Deadline
@@ -54,6 +54,9 @@ class Handlers(Protocol):
 
 Handler = Callable[[Any, Deadline], wire.Answer]
 
+Lane = Literal["read", "write", "ops"]
+"""Which calls share places; `ops` tells of the service itself and must answer while it is busy."""
+
 
 def search_seconds(request: wire.MemorySearchRequest, settings: Settings) -> float:
     """The time of a search: what it asks for, up to the service's cap."""
@@ -82,6 +85,11 @@ class Operation:
     @property
     def name(self) -> str:
         return self.contract.name
+
+    @property
+    def lane(self) -> Lane:
+        """The calls among which it takes its turn."""
+        return "ops" if self.name.startswith("ops.") else self.contract.access
 
 
 _HANDLERS: Mapping[str, Callable[[Handlers], Handler]] = {

@@ -112,8 +112,14 @@ METERS = (
         "Answers. Each call of a JSON-RPC batch counts, with the status that HTTP would have had.",
         {"door": labels.DOORS, "operation": labels.OPERATIONS, "status": labels.STATUSES},
     ),
-    Meter("loom_requests_running", "gauge", "Calls that hold a thread.", {"access": labels.ACCESSES}),
-    Meter("loom_requests_waiting", "gauge", "Calls that wait for a thread.", {"access": labels.ACCESSES}),
+    Meter("loom_requests_running", "gauge", "Calls that hold a thread.", {"lane": labels.LANES}),
+    Meter("loom_requests_waiting", "gauge", "Calls that wait for a thread.", {"lane": labels.LANES}),
+    Meter(
+        "loom_requests_turned_away_total",
+        "counter",
+        "Calls that were refused as rate_limited, since their lane was full.",
+        {"lane": labels.LANES},
+    ),
     Meter(
         "loom_sweep_versions_total",
         "counter",

@@ -122,10 +122,14 @@ class Metrics:
         """A door has answered."""
         self._of("requests_total", door, operation, str(status)).inc()
 
-    def calls(self, access: str, running: int, waiting: int) -> None:
+    def calls(self, lane: str, running: int, waiting: int) -> None:
         """How many calls hold or await a thread now."""
-        self._of("requests_running", access).set(running)
-        self._of("requests_waiting", access).set(waiting)
+        self._of("requests_running", lane).set(running)
+        self._of("requests_waiting", lane).set(waiting)
+
+    def turned_away(self, lane: str) -> None:
+        """A call found its lane full."""
+        self._of("requests_turned_away_total", lane).inc()
 
     def swept(self, change: str, number: int) -> None:
         """What a sweep did."""
