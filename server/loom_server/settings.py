@@ -32,6 +32,10 @@ class Settings(BaseSettings):
         default=Path("loom.toml"), description="TOML file of settings; one that is named here must be there."
     )
     data_dir: Path = Field(default=Path(".loom"), description="Directory of the embedded store.")
+    clickhouse_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="A ClickHouse server that holds the store, http://user:password@host:8123; else it is embedded.",
+    )
     host: str = Field(
         default="127.0.0.1", description="Address to listen on; only loopback while no key is configured."
     )

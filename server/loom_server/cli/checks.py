@@ -68,10 +68,18 @@ def variables(read: Read) -> Check:
 
 
 def machine(settings: Settings) -> Iterator[Check]:
-    """Versions, and the data directory."""
+    """Versions, and the data directory of an embedded store."""
     yield _python()
-    yield _engine_package()
-    yield from _data_dir(settings.data_dir)
+    if not settings.clickhouse_url.get_secret_value():
+        yield _engine_package()
+        yield from _data_dir(settings.data_dir)
+
+
+def elsewhere(settings: Settings) -> str:
+    """What to do about a store that cannot be opened."""
+    if settings.clickhouse_url.get_secret_value():
+        return "export LOOM_CLICKHOUSE_URL=<the address of a server that answers>"
+    return "loom doctor --data-dir <another directory>"
 
 
 def served(owner: Owner, health: wire.OpsHealthResponse) -> Iterator[Check]:

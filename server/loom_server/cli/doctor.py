@@ -26,7 +26,7 @@ from loom_server.keep.sweep import sweep
 from loom_server.model.scope import Scope
 from loom_server.settings import Settings
 from loom_server.sources import Read
-from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.choose import AnyStore, open_store, place_of
 from loom_server.store.lock import owner_of
 from loom_server.store.migrate import migrate
 from loom_server.store.rollups import Tokenizer, mend
@@ -57,7 +57,9 @@ def _checks(read: Read, mending: bool) -> Iterator[Check]:
     for check in checks.machine(settings):
         well = well and check.ok
         yield check
-    if not settings.data_dir.exists():
+    if settings.clickhouse_url.get_secret_value():
+        yield from _store(settings, mending)
+    elif not settings.data_dir.exists():
         yield Check("store", True, "none yet; the first write makes it")
     elif well:
         yield from _store(settings, mending)
@@ -65,16 +67,15 @@ def _checks(read: Read, mending: bool) -> Iterator[Check]:
 
 def _store(settings: Settings, mending: bool) -> Iterator[Check]:
     try:
-        store = EmbeddedStore.open(settings)
+        store = open_store(settings)
     except StoreLocked as error:
         yield from _locked(settings, error)
         return
     except LoomError as error:
-        yield Check("store", False, error.message, "loom doctor --data-dir <another directory>")
+        yield Check("store", False, error.message, checks.elsewhere(settings))
         return
     try:
-        clean = "the last close was clean" if store.was_clean else "the last close was not clean; the next start sweeps"
-        yield Check("lock", True, f"free; {clean}")
+        yield _place(store, settings)
         embedder = make_embedder(settings)
         if mending:
             _mend(store, embedder)
@@ -88,7 +89,14 @@ def _store(settings: Settings, mending: bool) -> Iterator[Check]:
         store.close()
 
 
-def _mend(store: EmbeddedStore, embedder: Embedder) -> None:
+def _place(store: AnyStore, settings: Settings) -> Check:
+    if store.shared:
+        return Check("store", True, f"{place_of(settings)} answers; other processes may write to it meanwhile")
+    clean = "the last close was clean" if store.was_clean else "the last close was not clean; the next start sweeps"
+    return Check("lock", True, f"free; {clean}")
+
+
+def _mend(store: AnyStore, embedder: Embedder) -> None:
     """Bring the schema up to date, finish what a crash left, and rebuild roll-ups that are wrong."""
     migrate(store)
     swept = sweep(store, embedder)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import loom_schema
 from loom_server.cli.command import DONE, Shell
-from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.choose import open_store
 from loom_server.store.migrate import migrate as apply_migrations
 
 
 def migrate(shell: Shell) -> int:
     """Apply the migrations that are pending; `loom serve` does the same at its start."""
-    store = EmbeddedStore.open(shell.settings)
+    store = open_store(shell.settings)
     try:
         applied = apply_migrations(store)
     finally:

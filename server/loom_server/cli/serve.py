@@ -21,7 +21,7 @@ from loom_server.observe.metrics import Metrics
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
-from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.choose import AnyStore, place_of
 
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; else LOOM_HOST, else 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; else LOOM_PORT, else 7777.")]
@@ -41,8 +41,8 @@ def serve(shell: Shell, host: Host = None, port: Port = None) -> int:
 
     def told(address: str) -> None:
         if shell.screen.as_json:
-            shell.screen.data({"address": address, "data_dir": str(settings.data_dir)})
-        shell.screen.say(f"Serving {settings.data_dir} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
+            shell.screen.data({"address": address, "store": place_of(settings)})
+        shell.screen.say(f"Serving {place_of(settings)} at {address} (health: {address}/v1/health). Ctrl-C stops it.")
 
     if settings.trusted_network:
         shell.screen.say(OPEN.format(host=settings.host, port=settings.port), "yellow")
@@ -90,7 +90,7 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
     def opened() -> Services:
         services = build()
         store = services.searcher.store
-        if isinstance(store, EmbeddedStore):
+        if isinstance(store, AnyStore):
             store.publish_address(address)
         stages = {stage: round(took, 1) for stage, took in start.trace.stages.items()}
         logs.lifecycle("ready", address=address, ms=stages)

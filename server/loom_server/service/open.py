@@ -24,12 +24,12 @@ from loom_server.service.services import Services
 from loom_server.service.tenants import DEFAULT_LANGUAGE
 from loom_server.service.watch import Watch
 from loom_server.settings import Settings
-from loom_server.store.embedded import EmbeddedStore
+from loom_server.store.choose import AnyStore, open_store
 from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
-from loom_server.store.statistics import Statistics
-from loom_server.store.store import Pooled, Store
+from loom_server.store.statistics import SHARED_VOCABULARY, WHOLE_VOCABULARY, Statistics
+from loom_server.store.store import OTHERS_SEEN_S, Pooled, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -40,7 +40,7 @@ def open_services(
     recorder: Recorder = FORGETFUL,
     embedder: Embedder | None = None,
 ) -> Services:
-    """The service on the embedded store of `settings.data_dir`; `recorder` is told how long each stage took.
+    """The service on the store that the settings name; `recorder` is told how long each stage took.
 
     An `embedder` that is given stands in for the one that the settings name. Raises `StoreLocked` where another
     process owns the directory, `MigrationEdited`, `ConfigError` where the embedder cannot be loaded.
@@ -51,7 +51,7 @@ def open_services(
     with timed(recorder, "analysis"):
         warm(DEFAULT_LANGUAGE)
     with timed(recorder, "store"):
-        store = EmbeddedStore.open(settings)
+        store = open_store(settings)
     try:
         with timed(recorder, "migrate"):
             migrate(store)
@@ -65,7 +65,7 @@ def open_services(
         raise
 
 
-def _sweep(store: EmbeddedStore, embedder: Embedder, metrics: Metrics | None) -> None:
+def _sweep(store: AnyStore, embedder: Embedder, metrics: Metrics | None) -> None:
     """Finish what a crash left; what another embedder must finish stays for its next start."""
     swept = sweep(store, embedder)
     did = {
@@ -93,8 +93,14 @@ def assemble(
     """The service over parts that are open already. `metrics` are told of its store and writer, too."""
     clock = clock or SystemClock()
     count = _uncounted if metrics is None else metrics.cache
-    statistics = Statistics(store, counted=count("statistics"))
-    kept = KeptRows(settings.kept_rows, count("kept_rows"))
+    # Others write to a shared store: what is kept of it ages, and a kept row may have ended.
+    statistics = Statistics(
+        store,
+        max_age_s=OTHERS_SEEN_S if store.shared else None,
+        whole_vocabulary=SHARED_VOCABULARY if store.shared else WHOLE_VOCABULARY,
+        counted=count("statistics"),
+    )
+    kept = KeptRows(0 if store.shared else settings.kept_rows, count("kept_rows"))
     executor = ThreadPoolExecutor(settings.store_clients * 2, thread_name_prefix="loom-leg")
     searcher = Searcher(store, statistics, embedder, executor, clock, kept)
     namespaces = Namespaces(store)

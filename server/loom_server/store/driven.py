@@ -1,4 +1,6 @@
-"""What a store does over clients of the driver; `EmbeddedStore` adds the engine and its directory.
+"""What a store does over clients of the driver.
+
+`EmbeddedStore` adds the engine and its directory, `ServerStore` the wire.
 
 Every statement runs on a client of its own from a pool, bounded in time (what is left of its
 deadline) and in memory, on one thread unless it asks for more, under a `log_comment` that no
@@ -10,16 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from threading import Lock
 from time import perf_counter
+from types import MappingProxyType
 
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from loom_server.errors import Cancelled, DeadlineExceeded, LoomError, ResourceExhausted, StoreUnavailable
 from loom_server.model.deadline import Deadline
 from loom_server.store.cancel import Killer
-from loom_server.store.client import Client
+from loom_server.store.client import Client, Result
 from loom_server.store.failures import failure
 from loom_server.store.native import encode
 from loom_server.store.parameters import bound
@@ -43,6 +47,8 @@ class DrivenStore:
     `mark` keeps this store's comments apart from those of any other process on the engine.
     """
 
+    _insert_settings: Mapping[str, object] = MappingProxyType({})
+
     def __init__(self, opened: Sequence[Client], timeout_s: float, mark: str) -> None:
         self._timeout_s = timeout_s
         self._killer = Killer(opened[0])
@@ -65,9 +71,7 @@ class DrivenStore:
             comment = self._comment(statement.name)
             settings = {"log_comment": comment, **self._time_left(deadline), **statement.settings}
             with self._killable(comment, deadline):
-                result = client.query(
-                    statement.sql, parameters=bound(statement.parameters), settings=settings, column_oriented=True
-                )
+                result = self._read(client, replace(statement, settings=settings))
             columns = Columns(tuple(result.column_names), tuple(result.result_columns))
             report(len(columns))
             return columns
@@ -78,12 +82,13 @@ class DrivenStore:
             return
         name = f"insert.{insert.table}"
         block = encode(insert, self._column_types(insert.table))
-        with self._told(name) as report, self._pool.lend(None) as client, self._doubtful():
+        comment = self._comment(name)
+        with self._told(name) as report, self._pool.lend(None) as client, self._doubtful(comment):
             client.raw_insert(
                 f"loom.{insert.table}",
                 insert.columns,
-                block,
-                settings={"log_comment": self._comment(name)},
+                self._sent(block),
+                settings={"log_comment": comment, **self._insert_settings},
                 fmt="Native",
             )
             report(len(insert))
@@ -91,12 +96,12 @@ class DrivenStore:
     def command(self, statement: Statement) -> None:
         """Run a statement that returns nothing; see `Store.command`."""
         verb = statement.sql.split(None, 1)[0].upper()
-        sql, settings = statement.sql, dict(statement.settings)
+        sql, settings, comment = statement.sql, dict(statement.settings), self._comment(statement.name)
         if verb in _TAKES_SETTINGS:
             # As a clause: the driver would set and restore them with statements of their own, 4 ms more.
-            sql = f"{sql}\nSETTINGS {_clause({'log_comment': self._comment(statement.name), **settings})}"
+            sql = f"{sql}\nSETTINGS {_clause({'log_comment': comment, **settings})}"
             settings = {}
-        with self._told(statement.name), self._pool.lend(None) as client, self._doubtful():
+        with self._told(statement.name), self._pool.lend(None) as client, self._doubtful(comment):
             client.command(sql, parameters=bound(statement.parameters), settings=settings)
         if verb in _CHANGES_TABLES:
             self._types.clear()
@@ -111,6 +116,17 @@ class DrivenStore:
                 self._observers = tuple(other for other in self._observers if other is not observer)
 
         return stop
+
+    @property
+    def was_clean(self) -> bool:
+        """Whether nothing has to be swept before the first write."""
+        return True
+
+    def settle(self) -> None:
+        """Say that a sweep has found and finished everything."""
+
+    def publish_address(self, url: str) -> None:
+        """Tell other processes of this store where this one answers, as far as they have to know."""
 
     def doubt(self) -> None:
         """Say that something was left half done; see `Store.doubt`."""
@@ -127,6 +143,23 @@ class DrivenStore:
 
     def _check(self) -> None:
         """Raise where no statement may run now."""
+
+    def _read(self, client: Client, statement: Statement) -> Result:
+        """The engine's answer to a read."""
+        return client.query(
+            statement.sql,
+            parameters=bound(statement.parameters),
+            settings=statement.settings,
+            column_oriented=True,
+        )
+
+    def _sent(self, block: bytes) -> bytes | Generator[bytes]:
+        """An insert's block as the driver is to take it."""
+        return block
+
+    def _failure(self, name: str, error: ClickHouseError) -> LoomError:
+        """What to raise for the driver's `error`."""
+        return failure(name, error)
 
     def _column_types(self, table: str) -> Mapping[str, str]:
         if table not in self._types:
@@ -161,7 +194,7 @@ class DrivenStore:
             self._killer.ended(comment)
 
     @contextmanager
-    def _doubtful(self) -> Generator[None]:
+    def _doubtful(self, comment: str) -> Generator[None]:
         """A write that does not come through may have left a part of it."""
         try:
             yield
@@ -185,7 +218,7 @@ class DrivenStore:
             yield report
             outcome = "ok"
         except ClickHouseError as error:
-            raised = failure(name, error)
+            raised = self._failure(name, error)
             outcome = _outcome(raised)
             raise raised from error
         except LoomError as error:

@@ -29,7 +29,6 @@ ENGINE_DIRECTORY = "engine"
 class EmbeddedStore(DrivenStore):
     """A `Store` that owns its data directory from its making to `close`.
 
-    `was_clean` tells whether the owner before closed cleanly, so that no sweep is needed.
     Raises `StoreLocked` or `StoreUnavailable` when it cannot open.
     """
 
@@ -44,20 +43,25 @@ class EmbeddedStore(DrivenStore):
         engine = Path(os.path.realpath(data_dir)) / ENGINE_DIRECTORY
         fresh = not engine.exists()
         self._lock = DirectoryLock.acquire(engine.parent)
-        self.was_clean = fresh or self._lock.was_clean
+        self._was_clean = fresh or self._lock.was_clean
         try:
             opened = open_clients(engine, clients + 1, bounds(timeout_s, memory_bytes))
             self._anchors = (Anchor(engine), Anchor(engine.parent / LOCK_FILE))
         except LoomError:
-            self._lock.release(clean=self.was_clean)
+            self._lock.release(clean=self._was_clean)
             raise
-        self._in_doubt = not self.was_clean
+        self._in_doubt = not self._was_clean
         super().__init__(opened, timeout_s, f"{os.getpid():x}")
 
     @property
     def shared(self) -> bool:
         """Never: one process owns the directory."""
         return False
+
+    @property
+    def was_clean(self) -> bool:
+        """Whether the owner before closed cleanly."""
+        return self._was_clean
 
     @classmethod
     def open(cls, settings: Settings) -> EmbeddedStore:

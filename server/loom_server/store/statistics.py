@@ -39,6 +39,8 @@ FACT = "fact"
 EMBED = "embed"
 WHOLE_VOCABULARY = 50_000
 """Most tokens, of both planes together, of a vocabulary that is kept whole."""
+SHARED_VOCABULARY = 2_000
+"""The same for a store that others write to: it is read again each second."""
 KEPT_TOKENS = 4_000_000
 """Most tokens of all namespaces together, about 400 MB; the longest unused namespace goes first."""
 TOKENS_OF_AN_EMPTY_NAMESPACE = 50

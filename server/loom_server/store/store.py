@@ -57,6 +57,9 @@ class Insert:
         return len(self.data[0]) if self.data else 0
 
 
+OTHERS_SEEN_S = 1.0
+"""How old what a process keeps of a shared store may be."""
+
 Outcome = Literal["ok", "deadline", "cancelled", "exhausted", "failed"]
 Observer = Callable[[str, float, int, Outcome], None]
 """Told after each statement: its name, seconds, rows and outcome."""
