@@ -72,6 +72,12 @@ class Settings(BaseSettings):
         default=256, ge=0, le=10_000, description="Writes that may wait for their turn; further ones are refused."
     )
     store_clients: int = Field(default=6, ge=2, le=64, description="Statements that run side by side.")
+    drain_seconds: float = Field(
+        default=10.0, ge=0, le=3600, description="How long running calls may take to end once the service is to stop."
+    )
+    drain_grace_seconds: float = Field(
+        default=1.0, ge=0, le=3600, description="How long it answers, after SIGTERM, at least, that it is stopping."
+    )
     statement_timeout_s: float = Field(
         default=30.0, gt=0, le=3600, description="Longest run of a statement without a deadline."
     )

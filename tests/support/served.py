@@ -31,7 +31,7 @@ def serving(
     The signal `end` ends it, well and with its last word.
     """
     command = [sys.executable, "-m", "loom_server.cli.main", "serve", "--json", "--data-dir", str(directory)]
-    given = {f"LOOM_{name.upper()}": value for name, value in settings.items()}
+    given = {f"LOOM_{name.upper()}": value for name, value in {"drain_grace_seconds": "0", **settings}.items()}
     with TemporaryFile("w+", encoding="utf-8") as errors:
         server = subprocess.Popen(
             [*command, "--port", str(port or free_port())],

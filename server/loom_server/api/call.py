@@ -33,6 +33,8 @@ from loom_server.settings import Settings
 
 STARTING_RETRY_S = 1.0
 
+_GIVEN_UP = "The service stopped before the call had ended; send it again, or after a write read the key."
+
 Provider = Callable[[], Handlers | None]
 """The services, None while they start; raises the `LoomError` that stopped the start."""
 
@@ -73,16 +75,25 @@ class Attended:
         return deadline
 
     async def attend(self, work: Awaitable[T]) -> T:
-        """Do the work, and cancel its deadlines when the client hangs up meanwhile."""
+        """Do the work, and cancel its deadlines when the client hangs up meanwhile.
+
+        Raises `NotReady` where the service stops first and gives the work up.
+        """
         watcher = asyncio.create_task(self._watch())
         try:
             return await work
+        except asyncio.CancelledError:
+            self._cancel()
+            raise NotReady(_GIVEN_UP, retry_after_s=STARTING_RETRY_S) from None
         finally:
             watcher.cancel()
 
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
+        self._cancel()
+
+    def _cancel(self) -> None:
         self._gone = True
         for deadline in tuple(self._deadlines):
             deadline.cancel()

@@ -1,4 +1,11 @@
-"""Listening: first the port, then the services, on loopback alone.
+"""Listening: first the port, then the services, on loopback alone; and the way to the end.
+
+    signal    new calls are answered with 503, those that run go on, /health/ready says why
+    after     LOOM_DRAIN_GRACE_SECONDS, and as soon as no call runs, but LOOM_DRAIN_SECONDS at most:
+              the listeners close, what still runs is given up, the store closes
+
+The first lets a balancer see that the service stops before connections to it fail. A second signal goes on to the end
+at once; Ctrl-C has no grace, since nobody balances there. The store is closed in order each time.
 
 No key can be configured yet, so an address that other machines reach is refused, unless LOOM_TRUSTED_NETWORK says
 that whoever reaches it may read and write everything.
@@ -6,11 +13,16 @@ that whoever reaches it may read and write everything.
 
 from __future__ import annotations
 
+import math
+import signal
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from time import monotonic
+from types import FrameType
 
 import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 
 from loom_server.api.app import create_app
@@ -20,9 +32,6 @@ from loom_server.errors import ConfigError
 from loom_server.observe import logs
 from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
-
-DRAIN_SECONDS = 10
-"""How long running calls may take to end once the service is told to stop."""
 
 _BACKLOG = 1024
 
@@ -57,12 +66,49 @@ def listen(host: str, port: int, trusted_network: bool = False) -> socket.socket
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which says when it begins to drain."""
+    """uvicorn's server, which goes on listening for a while once it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, settings: Settings, stopping: Callable[[], None]) -> None:
+        """`stopping` is called, in the signal's handler, when the first one comes."""
+        super().__init__(config)
+        self._settings = settings
+        self._stopping = stopping
+        self._signalled: tuple[int, float] | None = None
+        self._hurried = self._told = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop, or at a second signal give up what still runs."""
+        if self.should_exit:
+            self._hurried = True
+            return
+        self._signalled = sig, monotonic()
+        self._stopping()
+        super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to close the listeners now; asked ten times a second."""
+        return await super().on_tick(counter) and self._drained()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more calls, and let those that run end."""
-        logs.lifecycle("draining", at_most_s=self.config.timeout_graceful_shutdown)
+        """Take no more calls, and give up those that do not end in time."""
+        self._tell()
         await super().shutdown(sockets)
+
+    def _drained(self) -> bool:
+        if self._signalled is None:
+            return True
+        self._tell()
+        sig, since = self._signalled
+        gone = monotonic() - since
+        grace = self._settings.drain_grace_seconds if sig == signal.SIGTERM else 0.0
+        left = 0.0 if self._hurried else max(0.0, self._settings.drain_seconds - gone)
+        self.config.timeout_graceful_shutdown = math.ceil(left)
+        return self._hurried or (gone >= grace and (not left or not self.server_state.tasks))
+
+    def _tell(self) -> None:
+        if not self._told:
+            logs.lifecycle("draining", at_most_s=self._settings.drain_seconds, running=len(self.server_state.tasks))
+        self._told = True
 
 
 def serve(
@@ -83,7 +129,8 @@ def serve(
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         startup.begin()
         yield
-        startup.end()
+        # In a thread, so that calls that were given up are still answered while the store closes.
+        await to_thread.run_sync(startup.end)
 
     app = create_app(startup.current, settings, lifespan, metrics)
     server = Server(
@@ -93,8 +140,10 @@ def serve(
             access_log=False,
             server_header=False,
             lifespan="on",
-            timeout_graceful_shutdown=DRAIN_SECONDS,
-        )
+            timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
+        ),
+        settings,
+        startup.stop,
     )
     with listening:
         host, port = listening.getsockname()[:2]

@@ -1,8 +1,8 @@
 """Starting beside listening: the services are built in a thread while the doors already answer.
 
-`current` is what the doors ask: None while the services start, the services once they have, and
-the error that stopped them from starting. What nobody foresaw in a start is not kept from the
-caller of `serve`: it is raised there.
+`current` is what the doors ask: None while the services start, the services once they have, the
+error that stopped them from starting, and `NotReady` once they are to stop. What nobody foresaw in a
+start is not kept from the caller of `serve`: it is raised there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Protocol
 
 from loom_server.api.operations import Handlers
 from loom_server.errors import LoomError, NotReady
+
+STOPPING_RETRY_S = 1.0
+"""Another process may answer behind the same address at once."""
 
 
 class Opened(Handlers, Protocol):
@@ -28,6 +31,7 @@ class Startup:
         self._build = build
         self._failed = failed
         self._services: Opened | None = None
+        self._stopping = False
         self._thread = threading.Thread(target=self._run, name="loom-start")
         self.error: BaseException | None = None
 
@@ -36,12 +40,18 @@ class Startup:
         self._thread.start()
 
     def current(self) -> Handlers | None:
-        """The services, None while they start. Raises the error that stopped their start."""
+        """The services, None while they start. Raises what stopped their start, and `NotReady` after `stop`."""
         if isinstance(self.error, LoomError):
             raise self.error
         if self.error is not None:
             raise NotReady("The service could not start; its log says why.")
+        if self._stopping:
+            raise NotReady("The service is stopping; send the call again.", retry_after_s=STOPPING_RETRY_S)
         return self._services
+
+    def stop(self) -> None:
+        """Give the services to no new call. Safe in a signal handler."""
+        self._stopping = True
 
     def end(self) -> None:
         """Wait for a start that is under way, and close what it opened."""
