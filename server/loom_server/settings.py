@@ -48,14 +48,37 @@ class Settings(BaseSettings):
     )
     port: int = Field(default=7777, ge=1, le=65535, description="Port to listen on.")
 
-    embedder: Literal["static", "minilm", "hash"] = Field(
+    embedder: Literal["static", "minilm", "hash", "openai", "cohere", "voyage", "bedrock"] = Field(
         default="static", description="Which embedder turns text into vectors."
     )
+    embedder_model: str = Field(
+        default="", description="Model of a remote embedder; empty is the provider's usual one."
+    )
+    embedder_base_url: str = Field(
+        default="", description="Address of a remote embedder's API; empty is the provider's own."
+    )
+    embedder_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="Key of `openai`, `cohere` or `voyage`; `bedrock` takes AWS's own credentials.",
+    )
+    embedder_region: str = Field(default="", description="AWS region of `bedrock`; empty is the one AWS is set up for.")
+    embedder_dimension: int = Field(
+        default=0, ge=0, le=16_384, description="Numbers of a remote embedder's vector; 0 is what the model gives."
+    )
+    embedder_concurrency: int = Field(
+        default=5, ge=1, le=64, description="Requests to a remote embedder that run side by side."
+    )
+    embedder_batch: int = Field(
+        default=64, ge=1, le=2_048, description="Most texts of one request to a remote embedder."
+    )
+    embedder_timeout_s: float = Field(
+        default=10.0, gt=0, le=600, description="Longest wait for one answer of a remote embedder."
+    )
     embedder_query_prefix: str = Field(
-        default="", description="What stands before a question that `minilm` or `hash` embeds."
+        default="", description="What stands before a question that `minilm`, `hash` or `openai` embeds."
     )
     embedder_passage_prefix: str = Field(
-        default="", description="What stands before a memory that `minilm` or `hash` embeds."
+        default="", description="What stands before a memory that `minilm`, `hash` or `openai` embeds."
     )
     embed_max_tokens: int = Field(default=256, ge=8, le=8192, description="Tokens of a value that are embedded.")
     embed_cache_size: int = Field(default=20_000, ge=0, description="Vectors kept in the process.")

@@ -1,4 +1,7 @@
-"""For any text, number of texts and shares: vectors are finite, of length 1 or 0, and independent of company."""
+"""For any text, number of texts and shares: vectors are finite, of length 1 or 0, and independent of company.
+
+Of the remote embedders only what is done on this side is held, with one of them: their server hashes words.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embedding_server import REMOTE, shared_server
 from loom_server.embed.base import Embedder
 from loom_server.embed.choose import EMBEDDERS
 from loom_server.embed.static import StaticEmbedder
 from loom_server.settings import Settings
 
 TEXTS = st.text(max_size=400) | st.text(st.characters(categories=["Cs", "Ll", "Zs", "Lo", "So"]), max_size=40)
-every = pytest.mark.parametrize("name", list(EMBEDDERS))
+every = pytest.mark.parametrize("name", [*(name for name in EMBEDDERS if name not in REMOTE), "openai"])
 
 
 @cache
 def embedder(name: str) -> Embedder:
-    return EMBEDDERS[name](Settings.model_validate({"embedder": name}))
+    remote = name in REMOTE
+    return EMBEDDERS[name](shared_server().settings(name) if remote else Settings.model_validate({"embedder": name}))
 
 
 @cache

@@ -31,6 +31,7 @@ EMPTY_NAMES = frozenset({"utils", "util", "helpers", "helper", "manager", "commo
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
 
 BROAD = {
+    "server/loom_server/embed/lanes.py": "what a request raises is told to the caller that waits for it",
     "server/loom_server/engine/gather.py": "a leg's failure becomes a reason code; the search goes on",
     "server/loom_server/ingest/writer.py": "a failed group is told to each of its callers; the writer lives on",
     "server/loom_server/api/call.py": "the process edge: an unknown error of a call leaves as the one error shape",

@@ -31,6 +31,7 @@ WRITE_OUTCOMES = ("written", "unchanged", "partial", "refused", "deadline", "can
 STATEMENT_OUTCOMES = ("ok", "deadline", "cancelled", "exhausted", "failed")
 PROVIDERS: tuple[str, ...] = get_args(Settings.model_fields["embedder"].annotation)
 ROLES = ("query", "passage")
+EMBED_OUTCOMES = ("ok", "timeout", "unreachable", "limited", "failed", "denied", "refused", "junk")
 CACHES = ("embed", "kept_rows", "statistics")
 CACHE_RESULTS = ("hit", "miss")
 OPERATIONS: tuple[str, ...] = tuple(wire.CONTRACTS)

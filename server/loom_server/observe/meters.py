@@ -101,6 +101,18 @@ METERS = (
         {"provider": labels.PROVIDERS, "role": labels.ROLES, "reason": labels.REASONS},
     ),
     Meter(
+        "loom_embed_requests_total",
+        "counter",
+        "Requests to a remote embedder, each attempt counted, by how they ended.",
+        {"provider": labels.PROVIDERS, "outcome": labels.EMBED_OUTCOMES},
+    ),
+    Meter(
+        "loom_embed_left_alone",
+        "gauge",
+        "1 while a remote embedder that keeps failing is not asked, else 0.",
+        {"provider": labels.PROVIDERS},
+    ),
+    Meter(
         "loom_cache_requests_total",
         "counter",
         "Look-ups: vectors, rows, and the statistics of namespaces.",

@@ -106,6 +106,14 @@ class Metrics:
         finally:
             self._of("embed_duration_seconds", provider, role).observe(perf_counter() - start)
 
+    def requested(self, provider: str) -> Callable[[str], None]:
+        """What counts the requests to a remote embedder, by how they ended."""
+        return lambda outcome: self._of("embed_requests_total", provider, outcome).inc()
+
+    def endpoint(self, provider: str, left_alone: Callable[[], bool]) -> None:
+        """Whether a remote embedder is left alone is asked whenever the metrics are."""
+        self._of("embed_left_alone", provider).set_function(left_alone)
+
     def cache(self, name: str) -> Count:
         """What counts the look-ups of one cache."""
         hit, miss = (self._of("cache_requests_total", name, result) for result in labels.CACHE_RESULTS)

@@ -177,7 +177,7 @@ def test_an_extra_is_taken_from_the_lock_with_all_that_it_needs() -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
-    [("extras.py", "pyproject.toml nope", "there are eval, minilm"),
+    [("extras.py", "pyproject.toml nope", "there are bedrock, cohere, eval, minilm, openai, voyage"),
      ("locked.py", "requirements.lock nope", "not pin nope")],
 )  # fmt: skip
 def test_a_name_that_is_not_known_ends_the_build(name: str, arguments: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""The choice: every value of LOOM_EMBEDDER is served, behind the cache, with its limits."""
+"""The choice: every value of LOOM_EMBEDDER is served, behind the cache, with its limits; a remote one is counted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from typing import get_args
 
 import pytest
 
+from embedding_server import REMOTE, embedding_server, shared_server
 from loom_server.embed.cache import CachedEmbedder
 from loom_server.embed.choose import EMBEDDERS, make_embedder
+from loom_server.errors import EmbedError
+from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
 
 
 def settings(**values: object) -> Settings:
+    if values.get("embedder") in REMOTE:
+        return shared_server().settings(str(values.pop("embedder")), **values)
     return Settings.model_validate(values)
 
 
@@ -44,3 +49,18 @@ def test_the_size_of_the_cache_reaches_it() -> None:
     assert kept.query("red") is kept.query("red")
     fresh = make_embedder(settings(embedder="hash", embed_cache_size=0))
     assert fresh.query("red") is not fresh.query("red")
+
+
+def test_the_requests_of_a_remote_one_are_counted() -> None:
+    metrics = Metrics()
+    with embedding_server() as server:
+        chosen = make_embedder(server.settings("openai"), metrics)
+        chosen.query("red house")
+        server.order("status", status=401)
+        for number in range(6):
+            with pytest.raises(EmbedError):
+                chosen.query(f"blue door {number}")
+    told = metrics.exposition("")[0].decode()
+    assert 'loom_embed_requests_total{outcome="ok",provider="openai"} 1.0' in told
+    assert 'loom_embed_requests_total{outcome="denied",provider="openai"} 5.0' in told
+    assert 'loom_embed_left_alone{provider="openai"} 1.0' in told

@@ -1,0 +1,194 @@
+"""One request to a remote embedder, until it succeeds, fails for good or its time is over.
+
+    attempts    1 + len(PAUSES_S), for failures that may pass; the SDK's own retries are off
+    pause       what Retry-After says and up to a tenth more, else the scheduled pause and up to half less
+    gives up    where the pause would outlast the errand, or MOST_PAUSE_S
+
+Before each attempt the breaker is asked, so an endpoint that is down costs a search nothing once that is known.
+A provider is an `Api`: how a request is sent, how its answer is read, what its errors mean.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+import time
+from base64 import b64decode
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from loom_server.embed.base import Vectors
+from loom_server.embed.breaker import Breaker
+from loom_server.embed.failure import Failure
+from loom_server.errors import EmbedError
+from loom_server.model.deadline import Deadline
+
+Role = Literal["query", "passage"]
+Observer = Callable[[str], None]
+"""Told how each request ended: `ok` or the kind of its failure."""
+
+PAUSES_S = (0.25, 1.0)
+MOST_PAUSE_S = 60.0
+SHARE = 0.5
+"""Share of what is left of a deadline that the embedder may use: the words are searched, or written, after it."""
+
+_MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+class Api(Protocol):
+    """One provider. `failures` are the errors that `send` raises and `failure` understands."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        ...
+
+    @property
+    def most_texts(self) -> int:
+        """Texts that one request may hold."""
+        ...
+
+    @property
+    def failures(self) -> tuple[type[Exception], ...]: ...
+
+    def send(self, texts: Sequence[str], role: Role, timeout_s: float) -> Any:
+        """Send one request without retries; the SDK's own answer."""
+        ...
+
+    def read(self, answer: Any) -> Sequence[Any]:
+        """A vector a text, in their order: numbers, or float32 in base64. May fail in any way on junk."""
+        ...
+
+    def failure(self, error: Exception) -> Failure:
+        """What an error of `failures` means."""
+        ...
+
+
+class Errand:
+    """The time that one call of the embedder has, and whether anybody still waits for it."""
+
+    def __init__(self, deadline: Deadline | None = None) -> None:
+        """`SHARE` of what is left of the deadline; without one there is no end."""
+        self._ends = math.inf if deadline is None else time.monotonic() + SHARE * deadline.left()
+        self._over = threading.Event()
+        self.error: EmbedError | None = None
+        """The first failure of one of its requests, which ends it."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._over.is_set()
+
+    def left(self) -> float:
+        """Seconds left, never below zero; infinite without a deadline."""
+        return max(0.0, self._ends - time.monotonic())
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, at most until nobody waits any more."""
+        self._over.wait(seconds)
+
+    def end(self, error: EmbedError | None = None) -> None:
+        """Nobody waits any more; of several errors the first is kept."""
+        self.error = self.error or error
+        self._over.set()
+
+
+class Caller:
+    """Sends requests of one provider; safe from many threads."""
+
+    def __init__(self, api: Api, timeout_s: float) -> None:
+        """`timeout_s` bounds one attempt."""
+        self._api = api
+        self._timeout_s = timeout_s
+        self._observer: Observer = _unobserved
+        self._answered: float | None = None
+        self.breaker = Breaker()
+
+    def observe(self, observer: Observer) -> None:
+        """Have `observer` told of every request."""
+        self._observer = observer
+
+    def answered_within(self, seconds: float) -> bool:
+        """Whether the last request was answered, and not longer ago than `seconds`."""
+        recent = self._answered is not None and time.monotonic() - self._answered <= seconds
+        return recent and self.breaker.failures == 0
+
+    def rows(self, texts: Sequence[str], role: Role, errand: Errand) -> Vectors:
+        """The endpoint's own vectors, shape (len(texts), any number).
+
+        Raises `EmbedError`, which ends the errand: the other requests of it are of no use any more.
+        """
+        try:
+            return self._rows(texts, role, errand)
+        except EmbedError as error:
+            errand.end(error)
+            raise
+
+    def _rows(self, texts: Sequence[str], role: Role, errand: Errand) -> Vectors:
+        pauses = iter(PAUSES_S)
+        while True:
+            outcome = self._once(texts, role, errand)
+            if not isinstance(outcome, Failure):
+                return outcome
+            pause = _pause(outcome, next(pauses, None))
+            if pause is None or pause >= errand.left():
+                raise EmbedError(f"Embedder {self._api.name} {outcome.sentence()}.", retry_after_s=outcome.after_s)
+            errand.pause(pause)
+
+    def _once(self, texts: Sequence[str], role: Role, errand: Errand) -> Vectors | Failure:
+        self._admit(errand)
+        try:
+            answer = self._api.send(texts, role, min(self._timeout_s, errand.left()))
+        except self._api.failures as error:
+            return self._failed(self._api.failure(error))
+        self.breaker.succeeded()
+        self._answered = time.monotonic()
+        try:
+            rows = np.stack([_numbers(vector) for vector in self._api.read(answer)])
+        except _MALFORMED:
+            return self._failed(Failure("junk"))
+        if rows.ndim != 2 or len(rows) != len(texts):
+            return self._failed(Failure("junk"))
+        self._observer("ok")
+        return rows
+
+    def _admit(self, errand: Errand) -> None:
+        if errand.over or errand.left() == 0.0:
+            raise EmbedError(f"Embedder {self._api.name} had no time left.")
+        wait = self.breaker.wait()
+        if wait:
+            raise EmbedError(
+                f"Embedder {self._api.name} failed {self.breaker.failures} times in a row; "
+                f"it is left alone for {math.ceil(wait)} s.",
+                retry_after_s=wait,
+            )
+
+    def _failed(self, failure: Failure) -> Failure:
+        self._observer(failure.kind)
+        if failure.counts:
+            self.breaker.failed()
+        return failure
+
+
+def _pause(failure: Failure, scheduled: float | None) -> float | None:
+    """Seconds until the next attempt; None where there is none."""
+    if scheduled is None or not failure.again:
+        return None
+    jitter = random.random()  # noqa: S311 - spreads load, guards nothing
+    if failure.after_s is None:
+        return scheduled * (1.0 - jitter / 2)
+    return failure.after_s * (1.0 + jitter / 10) if failure.after_s <= MOST_PAUSE_S else None
+
+
+def _numbers(vector: Any) -> Vectors:
+    if isinstance(vector, str):
+        return np.frombuffer(b64decode(vector, validate=True), dtype="<f4").astype(np.float32)
+    with np.errstate(over="ignore"):
+        return np.asarray(vector, dtype=np.float64).astype(np.float32)
+
+
+def _unobserved(outcome: str) -> None:
+    """Where nobody counts."""
