@@ -12,6 +12,7 @@
       MethodNotAllowed        method_not_allowed the path is not served by this HTTP method
       Forbidden               forbidden          the caller may not do this
       Conflict                conflict           if_match_sha256 lost, or a key is ambiguous
+        WriteContended        write_contended    other processes keep writing the same key
         MigrationEdited       migration_edited   an applied migration's text has changed
       ConfigError             config_error       a setting cannot be used
       RateLimited             rate_limited       too many calls run and wait already
@@ -120,6 +121,10 @@ class Forbidden(LoomError):
 
 class Conflict(LoomError):
     code, category, http_status, rpc_code = "conflict", "request", 409, -32004
+
+
+class WriteContended(Conflict):
+    code, retryable = "write_contended", True
 
 
 class MigrationEdited(Conflict):

@@ -33,7 +33,8 @@ _TRANSPORT = frozenset(
 )
 _UNPACK: dict[str, Any] = {"gzip": gzip.decompress, "lz4": lz4.frame.decompress, "zstd": zstd.decompress}
 _FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
-_INSERT = re.compile(rb"(\s*INSERT\s+INTO\s[^\n]*?)\s+FORMAT\s+(\w+)\s*\n", re.IGNORECASE)
+# Not \s before the line break: a block of ten columns begins with one.
+_INSERT = re.compile(rb"(\s*INSERT\s+INTO\s[^\n]*?)\s+FORMAT\s+(\w+)[ \t\r]*\n", re.IGNORECASE)
 _CODE = re.compile(r"Code: (\d+)")
 
 

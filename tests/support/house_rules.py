@@ -46,7 +46,7 @@ UNSCOPED = {
     "server/loom_server/store/migrate.py": "creates the tables",
     "server/loom_server/store/driven.py": "asks the engine for its columns",
     "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
-    "server/loom_server/ingest/memory.py": "the highest row id, above which new ones begin",
+    "server/loom_server/store/process.py": "the highest row id, above which new ones begin; who else writes here",
     "server/loom_server/keep/evidence.py": "what a crash left is looked for in every tenant",
     "server/loom_server/keep/terms.py": "a sample of every tenant's terms is made again",
     "server/loom_server/cli/checks.py": "the doctor looks at every tenant",

@@ -30,14 +30,16 @@ from functools import partial
 from loom_server.embed.base import Embedder
 from loom_server.errors import ModelMismatch
 from loom_server.ingest import stored
+from loom_server.ingest.contest import contend
 from loom_server.ingest.debts import Debts
 from loom_server.ingest.judge import Judgement, Retired, Stored, Version, judge
 from loom_server.ingest.projections import counts_of, embed_delta, memory_rows, net, posting_rows, vector_rows
 from loom_server.ingest.request import Request, Write, without_vector
-from loom_server.model.clock import Clock, RowIds
+from loom_server.model.clock import Clock
 from loom_server.model.memory import Key
 from loom_server.store.named import Row
 from loom_server.store.namespaces import Namespaces
+from loom_server.store.process import Process
 from loom_server.store.statistics import CommitDelta
 from loom_server.store.store import Insert, Store
 from loom_server.store.together import together
@@ -59,15 +61,19 @@ class Committer:
     embedder: Embedder
     namespaces: Namespaces
     clock: Clock
-    ids: RowIds
+    process: Process
     debts: Debts
     executor: Executor
     ended: Ended = forget_nothing
 
     def judge(self, requests: Sequence[Request]) -> Judgement:
         """Decide what the requests come to, by what is stored; holds a new org to the live model."""
+        claims = self.process.claims
+        return self._judge(requests) if claims is None else contend(self._judge, claims, requests)
+
+    def _judge(self, requests: Sequence[Request]) -> Judgement:
         before = self._before(requests)
-        judgement = judge(requests, before, self.ids.next, self.clock.now())
+        judgement = judge(requests, before, self.process.ids.next, self.clock.now())
         live = self.embedder.identity.name
         orgs = {v.memory.identity.org for v in judgement.versions if v.write is not None and v.write.vector is not None}
         others = {org for org in orgs if self.namespaces.fix_model(org, live) != live}
@@ -80,7 +86,7 @@ class Committer:
             else request
             for request in requests
         ]
-        return judge(stripped, before, self.ids.next, self.clock.now())
+        return judge(stripped, before, self.process.ids.next, self.clock.now())
 
     def commit(self, judgement: Judgement) -> None:
         """Write the group. Raises the first error of the store; then `put_right` is due."""
@@ -98,6 +104,8 @@ class Committer:
                 partial(self._insert, vector_rows(versions, self.embedder.identity.name)),
             ],
         )
+        if self.process.claims is not None and judgement.claimed is not None:
+            self.process.claims.check(judgement.claimed)
         self.store.insert(memory_rows(versions))
         self.debts.add(last, net([*counts_of(versions), *going]), [_old_row(old) for old in retired])
         self._end(retired, judgement.at)
@@ -108,6 +116,8 @@ class Committer:
         keys = {version.memory.key for version in versions}
         known = stored.committed(self.store, keys, [version.memory.id for version in versions])
         drop(self.store, [_row(version) for version in versions if version.memory.id not in known], self.executor)
+        if not known and self.process.claims is not None and judgement.claimed is not None:
+            self.process.claims.give_back(judgement.claimed)
         ended = [old for old in judgement.retired if old.successor in known]
         if known:
             # The commit may have come through while its answer did not, and then nothing is owed for it yet.

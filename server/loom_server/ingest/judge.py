@@ -26,6 +26,7 @@ from loom_server.ingest.content import sha256_of
 from loom_server.ingest.request import Removal, Request, Write
 from loom_server.model.memory import Draft, Key, Memory, Status, WriteOutcome
 from loom_server.model.scope import Identity
+from loom_server.store.claims import Claimed
 
 Answer = WriteOutcome | LoomError
 Traits = tuple[object, ...]
@@ -67,12 +68,13 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a group comes to: an answer for each request, and the rows behind the answers."""
+    """What a group comes to: an answer for each request, the rows behind the answers, and what they were claimed by."""
 
     answers: tuple[Answer, ...]
     versions: tuple[Version, ...]
     retired: tuple[Retired, ...]
     at: datetime
+    claimed: Claimed | None = None
 
 
 def judge(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from loom_server.analysis.analyse import language_code
 from loom_server.embed.base import Embedder
@@ -22,14 +22,15 @@ from loom_server.ingest.debts import Debts
 from loom_server.ingest.judge import Answer
 from loom_server.ingest.request import Removal, Request, prepare
 from loom_server.ingest.writer import GroupWriter, await_answers
-from loom_server.model.clock import Clock, RowIds
+from loom_server.model.clock import Clock
 from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Draft, Key
 from loom_server.settings import Settings
 from loom_server.store.namespaces import Namespaces
+from loom_server.store.process import Process
 from loom_server.store.rollups import Tokenizer
 from loom_server.store.statistics import Statistics
-from loom_server.store.store import Statement, Store
+from loom_server.store.store import Store
 
 T = TypeVar("T")
 Promise = Future[tuple[Answer, ...]]
@@ -38,8 +39,6 @@ PART_ROWS = 250
 PART_CHARACTERS = 1_000_000
 STATEMENTS_AT_ONCE = 3
 """Beside the writer's own."""
-
-_LAST_ID = Statement("write.last_id", "SELECT max(id) AS id FROM loom.memory")
 
 
 class MemoryWriter:
@@ -57,13 +56,11 @@ class MemoryWriter:
     ) -> None:
         """`ended` is told the ids of versions that a write has ended, before the writer is answered."""
         self._embedder = embedder
-        self._namespaces = namespaces or Namespaces(store)
+        self._namespaces = namespaces or Namespaces(store, Process.alone(store, clock))
         self._executor = ThreadPoolExecutor(STATEMENTS_AT_ONCE, thread_name_prefix="loom-write")
-        last_id = cast(int, store.query(_LAST_ID).column("id")[0])
         debts = Debts(store, statistics, Tokenizer(embedder.identity.name, embedder.tokens), self._executor)
-        committer = Committer(
-            store, embedder, self._namespaces, clock, RowIds(clock, last_id), debts, self._executor, ended
-        )
+        process = self._namespaces.process
+        committer = Committer(store, embedder, self._namespaces, clock, process, debts, self._executor, ended)
         self._part_rows = min(PART_ROWS, settings.write_batch_rows)
         self._writer = GroupWriter(committer, settings.write_batch_rows)
 

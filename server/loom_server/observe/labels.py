@@ -42,9 +42,13 @@ CHANGES = ("dropped", "superseded", "lowered", "missing", "mended")
 BACKENDS = ("embedded", "server")
 VERSIONS = (__version__,)
 
-TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "schema_migrations")
+TABLES = (
+    "memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "claims", "processes",
+    "schema_migrations",
+)  # fmt: skip
 STATEMENTS = (
     *(f"insert.{table}" for table in TABLES),
+    "claims.rivals",
     "doctor.engine",
     "doctor.models",
     "evidence.missing",
@@ -69,6 +73,10 @@ STATEMENTS = (
     "migrate",
     "migrate.read",
     "namespaces.newest",
+    "process.fallen",
+    "process.last",
+    "process.last_id",
+    "process.sharers",
     "rollups.contents",
     "rollups.fact_corpus",
     "rollups.fact_tokens",
@@ -91,7 +99,6 @@ STATEMENTS = (
     "write.committed",
     "write.counted",
     "write.embedded",
-    "write.last_id",
     "write.newest",
     "write.traits",
 )

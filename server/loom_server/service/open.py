@@ -28,6 +28,7 @@ from loom_server.store.choose import AnyStore, open_store
 from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
+from loom_server.store.process import Process
 from loom_server.store.statistics import SHARED_VOCABULARY, WHOLE_VOCABULARY, Statistics
 from loom_server.store.store import OTHERS_SEEN_S, Pooled, Store
 
@@ -103,7 +104,9 @@ def assemble(
     kept = KeptRows(0 if store.shared else settings.kept_rows, count("kept_rows"))
     executor = ThreadPoolExecutor(settings.store_clients * 2, thread_name_prefix="loom-leg")
     searcher = Searcher(store, statistics, embedder, executor, clock, kept)
-    namespaces = Namespaces(store)
+    timeout_s = settings.statement_timeout_s
+    process = Process.join(store, clock, timeout_s) if store.shared else Process.alone(store, clock)
+    namespaces = Namespaces(store, process)
     writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces, kept.forget)
     watch = Watch(metrics, Hasher(settings.log_hash_key.get_secret_value()))
     services = Services(searcher, writer, namespaces, settings, time.monotonic(), watch=watch)

@@ -48,3 +48,4 @@ class Services(Reads, Writes):
             self.searcher.store.doubt()
         self.searcher.executor.shutdown()
         self.searcher.store.close()
+        self.namespaces.process.close()

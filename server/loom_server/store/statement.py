@@ -21,7 +21,7 @@ from loom_server.store.store import Statement
 
 SCOPE_MARKER = "/*scope*/"
 FILTERS_MARKER = "/*filters*/"
-TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces")
+TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "claims")
 IDENTITY_TABLES = ("memory", "memory_embeddings", "postings")
 RESERVED = ("scope_", "f_")
 """How the names of the predicates' own parameters begin."""

@@ -11,6 +11,7 @@ from loom_server.errors import InvalidInput
 from loom_server.model.clock import RowIds
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.namespaces import Namespaces, Preferences
+from loom_server.store.process import Process
 from loom_server.store.store import Insert
 from writing import SetClock
 
@@ -26,11 +27,11 @@ def french(before: Preferences) -> Preferences:
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_clock_that_steps_back_loses_no_change(store: EmbeddedStore, org: str, restarted: bool) -> None:
     clock = SetClock()
-    namespaces = Namespaces(store, RowIds(clock))
+    namespaces = Namespaces(store, Process(RowIds(clock)))
     namespaces.change(org, "n", german)
     clock.move(-5)
     if restarted:
-        namespaces = Namespaces(store, RowIds(clock))
+        namespaces = Namespaces(store, Process(RowIds(clock)))
     for _ in range(2):
         assert namespaces.change(org, "n", french) == {"language": "fr"}
     assert Namespaces(store).preferences(org, "n") == {"language": "fr"}
