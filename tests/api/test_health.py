@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from doors import DETAIL, DOORS, HEALTHY, MINIMAL, StandIn, client_of
+from doors import ADDRESS, DETAIL, DOORS, HEALTHY, MINIMAL, StandIn, client_of
 from loom_client import wire
 from loom_server.api.app import create_app
+from loom_server.api.startup import Startup
 from loom_server.errors import StoreLocked
+from loom_server.observe.stages import Stages
 from loom_server.settings import Settings
 
 READY = ("/health/ready", "/v1/health")
@@ -28,8 +31,19 @@ FAILED = wire.OpsHealthResponse(
 )
 
 
+class Closable(StandIn):
+    """Services that can be closed, and are well."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda request, deadline: HEALTHY)
+
+    def close(self) -> None:
+        pass
+
+
 def test_a_running_service_is_alive_and_ready(client: TestClient) -> None:
     assert client.get("/health/live").json() == {"status": "live"}
+    assert client.get("/health/startup").json() == {"status": "started", "ms": {}}
     for path in READY:
         answer = client.get(path)
         assert answer.status_code == 200
@@ -47,6 +61,7 @@ def starting() -> Iterator[TestClient]:
 
 def test_a_starting_service_is_alive_and_not_ready(starting: TestClient) -> None:
     assert starting.get("/health/live").status_code == 200
+    assert starting.get("/health/startup").json()["startup"] == {"status": "starting", "ms": {}}
     for path in READY:
         answer = starting.get(path)
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
@@ -71,6 +86,56 @@ def test_ready_follows_the_start() -> None:
         assert client.get("/health/ready").status_code == 200
 
 
+def test_the_start_is_told_by_its_stages() -> None:
+    go, inside, stages = threading.Event(), threading.Event(), Stages()
+
+    def build() -> Any:
+        with stages.during("store"):
+            pass
+        with stages.during("migrate"):
+            inside.set()
+            assert go.wait(10)
+        return Closable()
+
+    startup = Startup(build, lambda: None, stages)
+    app = create_app(startup.current, Settings(), progress=startup.progress)
+    with TestClient(app, "http://localhost:7777") as client:
+        startup.begin()
+        assert inside.wait(10)
+        answer = client.get("/health/startup")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+        told = wire.StartProblem.model_validate(answer.json())
+        assert (told.detail.code, told.startup.stage, list(told.startup.ms)) == ("not_ready", "migrate", ["store"])
+        assert told.detail.message.startswith("The service is starting; the stage 'migrate' has run for ")
+        assert told.detail.request_id == answer.headers["X-Request-ID"]
+        go.set()
+        startup.end()
+        answer = client.get("/health/startup")
+        assert answer.status_code == 200
+        done = wire.StartProgress.model_validate(answer.json())
+        assert (done.status, done.stage, list(done.ms)) == ("started", None, ["store", "migrate"])
+        startup.stop()
+        assert client.get("/health/startup").status_code == 200
+        assert client.get("/health/ready").status_code == 503
+
+
+def test_a_start_that_failed_shows_its_code_and_its_stage() -> None:
+    stages = Stages()
+
+    def build() -> Any:
+        with stages.during("store"):
+            raise StoreLocked("Process 12 owns the directory.")
+
+    startup = Startup(build, lambda: None, stages)
+    startup.begin()
+    startup.end()
+    with TestClient(create_app(startup.current, Settings(), progress=startup.progress), ADDRESS) as client:
+        answer = client.get("/health/startup")
+    assert (answer.status_code, answer.json()["detail"]["code"]) == (503, "store_locked")
+    assert answer.json()["startup"]["status"] == "failed"
+    assert answer.json()["startup"]["stage"] == "store"
+
+
 def test_a_service_that_could_not_start_says_why() -> None:
     def provider() -> None:
         raise StoreLocked("Process 12 owns the directory.")
@@ -79,6 +144,8 @@ def test_a_service_that_could_not_start_says_why() -> None:
         for path in READY:
             assert client.get(path).json()["detail"]["code"] == "store_locked"
         assert client.get("/health/live").status_code == 200
+        answer = client.get("/health/startup")
+        assert (answer.status_code, answer.json()["detail"]["code"]) == (503, "store_locked")
 
 
 @pytest.mark.parametrize("path", READY)

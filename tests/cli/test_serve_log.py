@@ -44,7 +44,7 @@ def served(folder: Path, path: str, **variables: str) -> tuple[int, str, list[di
 def test_a_service_says_when_it_listens_is_ready_drains_and_has_stopped(tmp_path: Path) -> None:
     port = free_port()
     (tmp_path / "loom.toml").write_text(f'port = {port}\nembedder = "hash"\n')
-    status, text, events = served(tmp_path, "/metrics", LOOM_PROT="1")
+    status, text, events = served(tmp_path, "/metrics", LOOM_PROT="1", LOOM_DRAIN_GRACE_SECONDS="0")
     assert status == 200
     assert 'loom_build_info{backend="embedded",version="0.1.0"} 1.0' in text
     told = {event["event"]: event for event in events}

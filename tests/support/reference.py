@@ -106,7 +106,7 @@ def answer_rows(model: type[BaseModel]) -> Iterator[Row]:
 def shapes() -> dict[str, type[BaseModel]]:
     """Every object that stands inside a request or an answer, by its name."""
     models = [model for contract in wire.CONTRACTS.values() for model in (contract.request, contract.response)]
-    return {inner.__name__: inner for model in models for inner in _inner(model)}
+    return {inner.__name__: inner for model in (*models, wire.StartProblem) for inner in _inner(model)}
 
 
 def table(heads: Row, rows: Iterable[Row]) -> str:

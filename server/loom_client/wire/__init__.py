@@ -46,8 +46,9 @@ from loom_client.wire.ops import (
     OpsCapabilitiesResponse,
     OpsHealthRequest,
     OpsHealthResponse,
+    StartProgress,
 )
-from loom_client.wire.problem import FieldProblem, Problem, ProblemBody
+from loom_client.wire.problem import FieldProblem, Problem, ProblemBody, StartProblem
 from loom_client.wire.search import LEAST_QUALITY, MemorySearchRequest
 from loom_client.wire.words import BUILT_LEGS, BUILT_MODES
 
@@ -100,6 +101,8 @@ __all__ = [
     "Request",
     "RetrievalDefaults",
     "RetrievalWork",
+    "StartProblem",
+    "StartProgress",
     "StoredDefaults",
     "StoredMemory",
     "Tenant",

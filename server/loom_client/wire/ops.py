@@ -32,6 +32,15 @@ class OpsHealthResponse(Answer):
     checks: tuple[HealthCheck, ...] = Field(description="What was looked at.")
 
 
+class StartProgress(Answer):
+    """How far the start of the service is."""
+
+    status: Literal["starting", "started", "failed"] = Field(description="Whether it has ended, and how.")
+    stage: str | None = Field(default=None, description="The stage that runs now, or in which the start failed.")
+    stage_ms: float | None = Field(default=None, description="For how many milliseconds it has run.")
+    ms: dict[str, float] = Field(description="The stages that have ended, each with its milliseconds.")
+
+
 class OpsCapabilitiesRequest(Request):
     """Ask what the service can do."""
 

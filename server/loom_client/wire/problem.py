@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from loom_client.wire.base import Answer
+from loom_client.wire.ops import StartProgress
 
 
 class FieldProblem(Answer):
@@ -30,3 +31,9 @@ class ProblemBody(Answer):
     """The body of every HTTP answer that is not a success."""
 
     detail: Problem = Field(description="The error.")
+
+
+class StartProblem(ProblemBody):
+    """The same while the service starts."""
+
+    startup: StartProgress = Field(description="How far the start is.")

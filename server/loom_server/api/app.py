@@ -23,6 +23,7 @@ from loom_server.api.http import ERRORS, OPERATION_PATH, add_operations, direct
 from loom_server.api.metrics import add_metrics
 from loom_server.api.problems import problem_response
 from loom_server.api.rpc import Rpc
+from loom_server.api.startup import Progress, seen_of
 from loom_server.api.tally import RPC_PATH, Tally
 from loom_server.errors import InvalidRequest, LoomError, MethodNotAllowed, NotFound
 from loom_server.observe.metrics import Metrics
@@ -39,11 +40,16 @@ _RPC_ABOUT = (
 
 
 def create_app(
-    provider: Provider, settings: Settings, lifespan: Lifespan | None = None, metrics: Metrics | None = None
+    provider: Provider,
+    settings: Settings,
+    lifespan: Lifespan | None = None,
+    metrics: Metrics | None = None,
+    progress: Progress | None = None,
 ) -> FastAPI:
     """The application. `provider` gives the services, None while they start; it is asked on every call.
 
     `metrics`, where they are given, are served at `/metrics`; the services are made with the same ones.
+    `progress` tells how far the start is; without it, only whether it has ended is known.
     """
     app = FastAPI(
         title="Loom Recall",
@@ -60,7 +66,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _routing_problem)
     app.add_exception_handler(LoomError, _problem)
     calls = Calls(provider, settings, metrics)
-    add_health(app.router, calls)
+    add_health(app.router, calls, progress or seen_of(provider))
     add_operations(app.router, calls)
     _add_rpc(app, Rpc(calls, tally))
     if metrics is not None:

@@ -25,13 +25,12 @@ from loom_server.api.admission import Admission
 from loom_server.api.failures import internal_error, log_failure
 from loom_server.api.operations import OPERATIONS, Handlers, Operation
 from loom_server.api.refusal import refusal
+from loom_server.api.startup import STARTING_RETRY_S
 from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperation
 from loom_server.model.deadline import Deadline
 from loom_server.model.strict_json import check_nesting
 from loom_server.observe.metrics import Metrics
 from loom_server.settings import Settings
-
-STARTING_RETRY_S = 1.0
 
 _GIVEN_UP = "The service stopped before the call had ended; send it again, or after a write read the key."
 

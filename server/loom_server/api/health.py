@@ -1,7 +1,10 @@
-"""Health: `/health/live` (no I/O), `/health/ready` and `/v1/health` (the answer of `ops.health`).
+"""Health, for balancers and for people, who read the same thing.
 
-Ready means that the services have started and that no check failed; anything else is a 503
-with the reason, so that a balancer and a person read the same thing.
+    /health/live      the process answers; no I/O
+    /health/startup   the start has ended well, and stays so; until then which stage runs; no I/O
+    /health/ready     the services have started, do not stop, and no check failed; also at /v1/health (`ops.health`)
+
+Anything else is a 503 with the reason.
 """
 
 from __future__ import annotations
@@ -12,19 +15,24 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from loom_client.wire import OpsHealthResponse
-from loom_server.api.call import STARTING_RETRY_S, Attended, Calls
+from loom_client.wire import OpsHealthResponse, StartProblem, StartProgress
+from loom_server.api.call import Attended, Calls
 from loom_server.api.http import ERRORS, Endpoint, direct
-from loom_server.api.problems import JSON
+from loom_server.api.problems import JSON, start_response
+from loom_server.api.startup import STARTING_RETRY_S, Progress
 from loom_server.errors import NotReady
 
 _ALIVE = b'{"status":"live"}'
+_STARTING: dict[str, dict[int | str, dict[str, Any]]] = {
+    "/health/startup": {503: {"model": StartProblem, "description": "The start has not ended, or has failed."}}
+}
 _STATUSES = (403, 405, 429, 500, 503, 504)
 
 
-def add_health(router: APIRouter, calls: Calls) -> None:
-    """The three routes."""
+def add_health(router: APIRouter, calls: Calls, progress: Progress) -> None:
+    """The four routes."""
     _add(router, "/health/live", "Whether the process answers.", _live, dict[str, str])
+    _add(router, "/health/startup", "How far the start is.", _startup(progress), StartProgress)
     _add(router, "/health/ready", "Whether the service can be used.", _ready(calls), OpsHealthResponse)
     _add(router, "/v1/health", "Whether the service can be used.", _ready(calls), OpsHealthResponse)
 
@@ -42,9 +50,26 @@ def _add(router: APIRouter, path: str, summary: str, endpoint: Endpoint, answer:
         tags=["health"],
         summary=summary,
         response_model=answer,
-        responses={status: ERRORS[status] for status in _STATUSES},
+        responses={status: ERRORS[status] for status in _STATUSES} | _STARTING.get(path, {}),
         route_class_override=direct(endpoint),
     )
+
+
+def _startup(progress: Progress) -> Endpoint:
+    async def startup(request: Request) -> Response:
+        told, error = progress()
+        if told.status == "started":
+            return Response(told.json_bytes(), media_type=JSON)
+        error = error or NotReady(_sentence(told), retry_after_s=STARTING_RETRY_S)
+        request.state.code = error.code
+        return start_response(error, request.state.request_id, told)
+
+    return startup
+
+
+def _sentence(told: StartProgress) -> str:
+    since = "" if told.stage_ms is None else f"; the stage '{told.stage}' has run for {told.stage_ms / 1000.0:.1f} s"
+    return f"The service is starting{since}."
 
 
 async def _live(request: Request) -> Response:

@@ -6,7 +6,7 @@ import math
 
 from starlette.responses import Response
 
-from loom_client.wire import ProblemBody
+from loom_client.wire import ProblemBody, StartProblem, StartProgress
 from loom_server.errors import LoomError
 from loom_server.service.problems import problem
 
@@ -15,8 +15,16 @@ JSON = "application/json"
 
 def problem_response(error: LoomError, request_id: str, headers: dict[str, str] | None = None) -> Response:
     """The error as an HTTP answer, with `Retry-After` where it is known when to come back."""
-    body = ProblemBody(detail=problem(error, request_id)).json_bytes()
-    return Response(body, error.http_status, {**retry_after(error), **(headers or {})}, JSON)
+    return _response(error, ProblemBody(detail=problem(error, request_id)), headers or {})
+
+
+def start_response(error: LoomError, request_id: str, startup: StartProgress) -> Response:
+    """The same, with how far the start is beside it."""
+    return _response(error, StartProblem(detail=problem(error, request_id), startup=startup), {})
+
+
+def _response(error: LoomError, body: ProblemBody, headers: dict[str, str]) -> Response:
+    return Response(body.json_bytes(), error.http_status, {**retry_after(error), **headers}, JSON)
 
 
 def retry_after(error: LoomError) -> dict[str, str]:

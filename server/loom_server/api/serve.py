@@ -31,6 +31,7 @@ from loom_server.api.startup import Opened, Startup
 from loom_server.errors import ConfigError
 from loom_server.observe import logs
 from loom_server.observe.metrics import Metrics
+from loom_server.observe.stages import Stages
 from loom_server.settings import Settings
 
 _BACKLOG = 1024
@@ -116,14 +117,18 @@ def serve(
     build: Callable[[], Opened],
     listening: socket.socket | None = None,
     metrics: Metrics | None = None,
+    stages: Stages | None = None,
 ) -> None:
-    """Serve until a signal says stop, then drain and close. Raises what stopped the services from starting."""
+    """Serve until a signal says stop, then drain and close. Raises what stopped the services from starting.
+
+    `stages` is told by `build` which stage of the start runs.
+    """
     listening = listening or listen(settings.host, settings.port, settings.trusted_network)
 
     def stop() -> None:
         server.should_exit = True
 
-    startup = Startup(build, stop)
+    startup = Startup(build, stop, stages)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -132,7 +137,7 @@ def serve(
         # In a thread, so that calls that were given up are still answered while the store closes.
         await to_thread.run_sync(startup.end)
 
-    app = create_app(startup.current, settings, lifespan, metrics)
+    app = create_app(startup.current, settings, lifespan, metrics, startup.progress)
     server = Server(
         uvicorn.Config(
             app,

@@ -15,7 +15,7 @@ from loom_server.observe.metrics import Metrics
 METRICS_PATH = "/metrics"
 RPC_PATH = "/rpc"
 _OPERATION_PATH = "/v1/"
-_HEALTH = {"/v1/health": "ops.health", "/health/ready": "ops.health", "/health/live": OTHER}
+_HEALTH = {"/v1/health": "ops.health", "/health/ready": "ops.health", "/health/live": OTHER, "/health/startup": OTHER}
 
 
 class Tally:

@@ -15,9 +15,9 @@ from typing import Annotated
 import typer
 
 from loom_server.cli.command import DONE, Shell, settings_of
-from loom_server.engine.recorder import Trace
 from loom_server.observe import logs
 from loom_server.observe.metrics import Metrics
+from loom_server.observe.stages import Stages
 from loom_server.service.open import open_services
 from loom_server.service.services import Services
 from loom_server.settings import Settings
@@ -60,10 +60,10 @@ def _address(host: str, port: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of the services: the metrics that they share with the doors, and how long each stage took."""
+    """One start of the services: the metrics that they share with the doors, and its stages."""
 
     metrics: Metrics | None
-    trace: Trace = field(default_factory=Trace)
+    stages: Stages = field(default_factory=Stages)
 
     @classmethod
     def of(cls, settings: Settings) -> Start:
@@ -72,9 +72,9 @@ class Start:
 
     def open(self, settings: Settings) -> Services:
         """Open the services on the directory of the settings."""
-        services = open_services(settings, self.metrics, self.trace)
+        services = open_services(settings, self.metrics, self.stages)
         if self.metrics is not None:
-            for stage, took in self.trace.stages.items():
+            for stage, took in self.stages.done.items():
                 self.metrics.stage(stage, took)
         return services
 
@@ -92,7 +92,7 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
         store = services.searcher.store
         if isinstance(store, AnyStore):
             store.publish_address(address)
-        stages = {stage: round(took, 1) for stage, took in start.trace.stages.items()}
+        stages = {stage: round(took, 1) for stage, took in start.stages.done.items()}
         logs.lifecycle("ready", address=address, ms=stages)
         told(address)
         return services
@@ -100,7 +100,7 @@ def serve_until_stopped(settings: Settings, build: Callable[[], Services], told:
     # Without this the system's own end would follow the server's, with its exit code and no word.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        doors.serve(settings, opened, listener, start.metrics)
+        doors.serve(settings, opened, listener, start.metrics, start.stages)
     except KeyboardInterrupt:
         # The server has drained and closed by then; it hands the signal on to whoever started it.
         return

@@ -17,9 +17,9 @@ from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
 from loom_server.keep.sweep import sweep
 from loom_server.model.clock import Clock, SystemClock
-from loom_server.model.explain import FORGETFUL, Recorder, timed
 from loom_server.observe.logs import Hasher
 from loom_server.observe.metrics import Count, Metrics, count_nothing
+from loom_server.observe.stages import Stages
 from loom_server.service.services import Services
 from loom_server.service.tenants import DEFAULT_LANGUAGE
 from loom_server.service.watch import Watch
@@ -38,28 +38,29 @@ _log = structlog.get_logger(__name__)
 def open_services(
     settings: Settings,
     metrics: Metrics | None = None,
-    recorder: Recorder = FORGETFUL,
+    stages: Stages | None = None,
     embedder: Embedder | None = None,
 ) -> Services:
-    """The service on the store that the settings name; `recorder` is told how long each stage took.
+    """The service on the store that the settings name; `stages` is told which stage runs.
 
     An `embedder` that is given stands in for the one that the settings name. Raises `StoreLocked` where another
     process owns the directory, `MigrationEdited`, `ConfigError` where the embedder cannot be loaded.
     """
+    stages = stages or Stages()
     if embedder is None:
-        with timed(recorder, "embedder"):
+        with stages.during("embedder"):
             embedder = make_embedder(settings, metrics)
-    with timed(recorder, "analysis"):
+    with stages.during("analysis"):
         warm(DEFAULT_LANGUAGE)
-    with timed(recorder, "store"):
+    with stages.during("store"):
         store = open_store(settings)
     try:
-        with timed(recorder, "migrate"):
+        with stages.during("migrate"):
             migrate(store)
         if not store.was_clean:
-            with timed(recorder, "sweep"):
+            with stages.during("sweep"):
                 _sweep(store, embedder, metrics)
-        with timed(recorder, "services"):
+        with stages.during("services"):
             return assemble(store, embedder, settings, metrics=metrics)
     except BaseException:
         store.close()

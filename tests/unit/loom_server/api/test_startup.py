@@ -9,6 +9,7 @@ import pytest
 
 from loom_server.api.startup import Startup
 from loom_server.errors import NotReady, StoreLocked
+from loom_server.observe.stages import Stages
 
 
 class Parts:
@@ -35,6 +36,47 @@ def test_there_are_no_services_until_they_are_built() -> None:
     startup.end()
     assert startup.current() is parts
     assert parts.closed
+
+
+def test_it_tells_how_far_it_is_and_keeps_that_when_it_is_to_stop() -> None:
+    inside, go, stages = threading.Event(), threading.Event(), Stages()
+
+    def build() -> Any:
+        with stages.during("store"):
+            pass
+        with stages.during("migrate"):
+            inside.set()
+            assert go.wait(10)
+        return Parts()
+
+    startup = Startup(build, lambda: pytest.fail("it did not fail"), stages)
+    startup.begin()
+    assert inside.wait(10)
+    told, error = startup.progress()
+    assert (told.status, told.stage, list(told.ms), error) == ("starting", "migrate", ["store"], None)
+    assert told.stage_ms is not None
+    go.set()
+    startup.end()
+    startup.stop()
+    told, error = startup.progress()
+    assert (told.status, told.stage, list(told.ms), error) == ("started", None, ["store", "migrate"], None)
+    with pytest.raises(NotReady, match="is stopping"):
+        startup.current()
+
+
+def test_a_start_that_failed_names_its_stage() -> None:
+    stages = Stages()
+
+    def build() -> Any:
+        with stages.during("store"):
+            raise StoreLocked("Process 12 owns it.")
+
+    startup = Startup(build, lambda: None, stages)
+    startup.begin()
+    startup.end()
+    told, error = startup.progress()
+    assert (told.status, told.stage, told.ms) == ("failed", "store", {})
+    assert error is startup.error
 
 
 @pytest.mark.parametrize(
