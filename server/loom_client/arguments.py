@@ -175,6 +175,7 @@ class MemorySearchFields(SearchTermsFields, total=False):
     min_similarity: float | None
     floor_mode: words.FloorMode | None
     explain: bool | None
+    page: str | None
 
 
 class NamespaceGetFields(TenantFields, total=False):

@@ -15,7 +15,7 @@ import anyio
 import httpx
 
 from loom_client import wire
-from loom_client.arguments import MemoryItemFields, MemoryListFields, MemorySetManyFields
+from loom_client.arguments import MemoryItemFields, MemoryListFields, MemorySearchFields, MemorySetManyFields
 from loom_client.async_methods import AsyncCalls, AsyncMemoryMethods, AsyncNamespaceMethods, AsyncOpsMethods
 from loom_client.chunks import chunks, joined
 from loom_client.client import TIMEOUT_S
@@ -28,7 +28,7 @@ A = TypeVar("A", bound=wire.Answer)
 
 
 class AsyncMemory(AsyncMemoryMethods):
-    """The operations on memories, and two that make many calls."""
+    """The operations on memories, and three that make many calls."""
 
     async def list_all(self, **fields: Unpack[MemoryListFields]) -> AsyncIterator[wire.StoredMemory]:
         """Every memory of `list`, page after page; `limit` is the size of a page."""
@@ -40,6 +40,21 @@ class AsyncMemory(AsyncMemoryMethods):
             if page.next_cursor is None:
                 return
             asked = {**asked, "cursor": page.next_cursor}
+
+    async def search_pages(
+        self, query: str, **fields: Unpack[MemorySearchFields]
+    ) -> AsyncIterator[wire.MemorySearchResponse]:
+        """The answers of `search`, page after page; `top_k` is the size of a page.
+
+        Where what was ranked has changed meanwhile, the last answer has no rows and the abstain code `page_expired`.
+        """
+        asked: MemorySearchFields = fields
+        while True:
+            answer = await self.search(query, **asked)
+            yield answer
+            if answer.next_page is None:
+                return
+            asked = {**asked, "page": answer.next_page}
 
     async def set_all(
         self, items: Iterable[wire.MemoryItem | MemoryItemFields], **fields: Unpack[MemorySetManyFields]

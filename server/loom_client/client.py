@@ -16,7 +16,7 @@ from typing import Self, TypeVar, Unpack
 import httpx
 
 from loom_client import wire
-from loom_client.arguments import MemoryItemFields, MemoryListFields, MemorySetManyFields
+from loom_client.arguments import MemoryItemFields, MemoryListFields, MemorySearchFields, MemorySetManyFields
 from loom_client.chunks import chunks, joined
 from loom_client.exchange import Broken, Conversation, Got, Pause, Post, Session, exchange
 from loom_client.methods import Calls, MemoryMethods, NamespaceMethods, OpsMethods
@@ -29,7 +29,7 @@ A = TypeVar("A", bound=wire.Answer)
 
 
 class Memory(MemoryMethods):
-    """The operations on memories, and two that make many calls."""
+    """The operations on memories, and three that make many calls."""
 
     def list_all(self, **fields: Unpack[MemoryListFields]) -> Iterator[wire.StoredMemory]:
         """Every memory of `list`, page after page; `limit` is the size of a page."""
@@ -40,6 +40,19 @@ class Memory(MemoryMethods):
             if page.next_cursor is None:
                 return
             asked = {**asked, "cursor": page.next_cursor}
+
+    def search_pages(self, query: str, **fields: Unpack[MemorySearchFields]) -> Iterator[wire.MemorySearchResponse]:
+        """The answers of `search`, page after page; `top_k` is the size of a page.
+
+        Where what was ranked has changed meanwhile, the last answer has no rows and the abstain code `page_expired`.
+        """
+        asked: MemorySearchFields = fields
+        while True:
+            answer = self.search(query, **asked)
+            yield answer
+            if answer.next_page is None:
+                return
+            asked = {**asked, "page": answer.next_page}
 
     def set_all(
         self, items: Iterable[wire.MemoryItem | MemoryItemFields], **fields: Unpack[MemorySetManyFields]

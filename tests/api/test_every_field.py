@@ -17,8 +17,9 @@ from loom_client import wire
 from loom_client.wire.contracts import not_built
 from loom_server.api.operations import OPERATIONS
 from loom_server.model.memory import Memory
+from loom_server.model.page import Page
 from loom_server.model.scope import Identity
-from loom_server.service import intake
+from loom_server.service import cursors, intake
 from loom_server.settings import Settings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -57,7 +58,7 @@ SEARCH: dict[str, Any] = {
     "floor_mode": "drop",
     "explain": True,
 }
-BEYOND_THE_STAGES = {"agent", "include_tags", "timeout_ms"}
+BEYOND_THE_STAGES = {"agent", "include_tags", "timeout_ms", "page"}
 """Fields of a search that act before or after the stages; each has its own test below."""
 
 CONTENT: dict[str, Any] = {
@@ -126,6 +127,12 @@ def test_a_field_of_a_search_changes_the_input_of_the_stages(field: str) -> None
 
 def test_an_agent_narrows_a_search_by_scope() -> None:
     assert searched(scope="agent", agent="a") != searched(scope="agent", agent="b")
+
+
+def test_a_page_is_where_a_search_goes_on() -> None:
+    page = Page(3, "a" * 16, 9)
+    cursor = cursors.write_page(wire.MemorySearchRequest(query="q", agent="b"), page)
+    assert (searched().page, searched(page=cursor).page) == (None, page)
 
 
 def test_a_search_has_the_time_it_asks_for() -> None:

@@ -120,6 +120,18 @@ def test_commands_ask_a_running_server(folder: Path) -> None:
         assert loaded.stderr.startswith("failed: notes/bad.json:1: not JSON")
         found = loom("search", "When do deploys happen?", "--json", *where, cwd=folder)
         assert (found.returncode, json.loads(found.stdout)["results"][0]["memory_key"]) == (0, "deploy/window")
+        first = loom("search", "canteen deploys", "--mode", "lexical", "--top-k", "1", *where, cwd=folder)
+        assert first.returncode in (0, 3)
+        told = first.stderr.splitlines()[-1]
+        assert told.startswith("More rows: the same command with --page ")
+        page = ("--page", told.rpartition(" ")[2])
+        second = loom("search", "canteen deploys", "--mode", "lexical", *page, "--json", *where, cwd=folder)
+        answer = json.loads(second.stdout)
+        assert (answer["page_offset"], len(answer["results"]), answer["next_page"]) == (1, 1, None)
+        assert answer["results"][0]["memory_key"] not in first.stdout
+        other = loom("search", "canteen", "--mode", "lexical", *page, *where, cwd=folder)
+        assert (other.returncode, other.stdout) == (2, "")
+        assert "page" in other.stderr
         explained = loom("explain", "quantum chromodynamics", *where, cwd=folder)
         assert explained.returncode == 3
         assert "abstained  below_threshold" in explained.stdout

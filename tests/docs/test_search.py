@@ -66,7 +66,7 @@ def test_the_modes_and_legs_are_those_that_run() -> None:
 
 
 def test_the_codes_of_the_verdict_are_those_that_the_gate_gives_in_their_order() -> None:
-    source = ast.parse(inspect.getsource(verdict.judge))
+    source = ast.parse(inspect.getsource(verdict))
     constants = [node.value for node in ast.walk(source) if isinstance(node, ast.Constant)]
     given = [code for code in get_args(AbstainCode) if code in constants]
     assert [row[0].strip("`") for row in rows(section(PAGE, "Verdict"))] == ["null", *given]

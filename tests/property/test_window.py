@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loom_server.model.candidate import Ranked
+from loom_server.model.page import Page
 from loom_server.model.window import Lines
 from loom_server.rank.window import shape_window
 from stages import NOW, a_memory, a_plan, a_request, a_row
@@ -50,6 +51,18 @@ def test_served_and_dropped_rows_add_up_to_all(drawn, plan, request) -> None:
     assert sorted(served + dropped) == sorted(row.memory.id for row in rows)
     assert len(window.rows) + sum(window.counts.values()) == window.ranked == len(rows)
     assert Counter(drop.stage for drop in window.drops) == window.counts
+
+
+@given(MEMORIES, PLANS, REQUESTS)
+def test_pages_are_the_window_cut_into_parts(drawn, plan, request) -> None:
+    rows, lines = ranking(drawn)
+    whole = shape_window(rows, lines, replace(plan, top_k=len(rows) + 1), request, NOW)
+    for offset in range(0, len(whole.rows), plan.top_k):
+        page = shape_window(rows, lines, plan, replace(request, page=Page(offset, "", 0)), NOW)
+        assert page.rows == whole.rows[offset : offset + plan.top_k]
+        assert page.first is not None
+        assert (page.best_similarity, page.first.memory) == (whole.best_similarity, whole.rows[0].memory)
+        assert page.ranked == len(page.rows) + len(page.drops)
 
 
 @given(MEMORIES, PLANS, REQUESTS)

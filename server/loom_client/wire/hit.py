@@ -94,6 +94,8 @@ class MemorySearchResponse(Answer):
     candidates_total: int = Field(description="Rows that the legs brought.")
     stale_dropped: int = Field(description="Rows whose vectors are of another model.")
     below_floor: int = Field(description="Rows under the floor.")
+    page_offset: int = Field(default=0, description="Rows of the ranking that stand before this page.")
+    next_page: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
     top_k_ceiling: int = Field(description="The most rows a search may ask for.")
     namespaces_searched: tuple[str, ...] = Field(description="The namespaces.")
     embedding_model: str = Field(description="The model whose vectors were compared; empty where none was.")

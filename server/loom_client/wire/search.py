@@ -32,6 +32,7 @@ MOST_ROWS = 1_000
 MOST_SESSIONS = 1_000
 MOST_EXCLUDED = 1_000
 LONGEST_MS = 600_000
+CURSOR_CHARS = 512
 LEAST_QUALITY = 0.3
 
 _SCOPED_FIELD = {"agent": "agent", "user": "user_id", "session": "session_id"}
@@ -216,8 +217,8 @@ class MemorySearchRequest(SearchTerms):
     include_proposed: Annotated[bool | None, NotBuilt("no memory waits for approval")] = Field(
         default=None, description="Whether rows that wait for approval are found too."
     )
-    page: Annotated[str | None, NotBuilt("ask for a larger top_k, or leave out what is known with exclude_keys")] = (
-        Field(default=None, description="The page after this cursor.")
+    page: Annotated[str, Field(min_length=1, max_length=CURSOR_CHARS)] | None = Field(
+        default=None, description="The page of this cursor: the next_page of the same search."
     )
     bodies: Annotated[Literal["full", "excerpt", "none"] | None, _NO_BODIES] = Field(
         default=None, description="How much of each value is sent."

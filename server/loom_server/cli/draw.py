@@ -21,7 +21,7 @@ MARKS = {"t": "under the abstain threshold", "f": "under the floor"}
 def answer(response: wire.MemorySearchResponse) -> Iterator[RenderableType]:
     """The hits and the verdict."""
     if response.results:
-        yield hits_table(response.results)
+        yield hits_table(response.results, response.page_offset)
     yield verdict(response)
     if not response.results:
         yield Text(response.next, style="dim")
@@ -29,8 +29,11 @@ def answer(response: wire.MemorySearchResponse) -> Iterator[RenderableType]:
         yield Text(f"degraded  {failure}", style="yellow")
 
 
-def hits_table(hits: Sequence[wire.Hit]) -> Table:
-    """One row a hit. A mark after the rank tells what it is under: `t` the threshold, `f` the floor."""
+def hits_table(hits: Sequence[wire.Hit], offset: int = 0) -> Table:
+    """One row a hit, after `offset` rows of earlier pages.
+
+    A mark after the rank tells what it is under: `t` the threshold, `f` the floor.
+    """
     table = _table()
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("key", overflow="fold", max_width=36)
@@ -40,7 +43,7 @@ def hits_table(hits: Sequence[wire.Hit]) -> Table:
     if any(hit.legs for hit in hits):
         table.add_column("found by", max_width=24)
     marks = [_mark(hit) for hit in hits]
-    for rank, (hit, mark) in enumerate(zip(hits, marks, strict=True), start=1):
+    for rank, (hit, mark) in enumerate(zip(hits, marks, strict=True), offset + 1):
         found_by = [_legs(hit)] if hit.legs else []
         style = "dim" if mark else ""
         cells = (f"{rank}{mark}", hit.memory_key, f"{hit.similarity:.3f}", f"{hit.rank_score:.3f}", _excerpt(hit))
@@ -67,9 +70,9 @@ def explanation(response: wire.MemorySearchResponse) -> Iterator[RenderableType]
     yield stages_table(response.retrieval_work)
     if response.results:
         yield Text("Hits", style="bold")
-        yield hits_table(response.results)
+        yield hits_table(response.results, response.page_offset)
         yield Text(response.score_explanation or "", style="dim")
-        yield parts_table(response.results)
+        yield parts_table(response.results, response.page_offset)
     yield Text("Verdict", style="bold")
     yield verdict(response)
     yield Text(_evidence(response), style="dim")
@@ -89,13 +92,13 @@ def stages_table(work: wire.RetrievalWork) -> Table:
     return table
 
 
-def parts_table(hits: Sequence[wire.Hit]) -> Table:
+def parts_table(hits: Sequence[wire.Hit], offset: int = 0) -> Table:
     """What each hit's score is made of, and which terms of the question it carries."""
     table = _table()
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("score components", ratio=2)
     table.add_column("matched terms", ratio=1)
-    for rank, hit in enumerate(hits, start=1):
+    for rank, hit in enumerate(hits, offset + 1):
         parts = ", ".join(f"{name} {value:.4g}" for name, value in (hit.score_components or {}).items())
         terms = ", ".join(term.term for term in hit.matched_terms or ())
         table.add_row(str(rank), parts or "none", terms or "none")

@@ -5,20 +5,12 @@ from __future__ import annotations
 from loom_server.cli import draw
 from loom_server.cli.command import ABSTAINED, DONE, Shell
 from loom_server.cli.door import open_door
-from loom_server.cli.questions import Fields, FloorMode, Mode, Query, Question, TopK
+from loom_server.cli.questions import Choices, Query, Question
 
 
-def explain(
-    shell: Shell,
-    query: Query,
-    mode: Mode = None,
-    top_k: TopK = None,
-    floor_mode: FloorMode = None,
-    field: Fields = None,
-) -> int:
+def explain(shell: Shell, query: Query, choices: Choices) -> int:
     """Search, and show how each row came to its place."""
-    question = Question(query, mode, top_k, floor_mode, explain=True, fields=field or ())
-    request = question.request(shell.identity)
+    request = Question(query, choices, explain=True).request(shell.identity)
     with open_door(shell.settings) as door:
         response = door.search(request)
     if shell.screen.as_json:

@@ -24,6 +24,7 @@ Mode = Annotated[
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Rows to answer with.")]
 FloorMode = Annotated[str | None, typer.Option("--floor-mode", help="Rows under the floor: readmit, ids_only or drop.")]
+Page = Annotated[str | None, typer.Option("--page", help="The page of this cursor, which the page before it told.")]
 Fields = Annotated[
     list[str] | None,
     typer.Option("--field", "-f", help="Any other field of the request, as name=value; may be repeated."),
@@ -31,27 +32,36 @@ Fields = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """The options that `search` and `explain` share."""
+
+    mode: Mode = None
+    top_k: TopK = None
+    floor_mode: FloorMode = None
+    page: Page = None
+    field: Fields = None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question as the command line gives it."""
 
     query: str
-    mode: str | None = None
-    top_k: int | None = None
-    floor_mode: str | None = None
+    choices: Choices = Choices()
     explain: bool = False
-    fields: Sequence[str] = ()
 
     def request(self, identity: Mapping[str, str]) -> wire.MemorySearchRequest:
         """The request. Raises an `InvalidInput` that names each wrong field."""
         given: dict[str, object] = {
             "query": self.query,
-            "search_mode": self.mode,
-            "top_k": self.top_k,
-            "floor_mode": self.floor_mode,
+            "search_mode": self.choices.mode,
+            "top_k": self.choices.top_k,
+            "floor_mode": self.choices.floor_mode,
+            "page": self.choices.page,
             "explain": self.explain or None,
         }
         named = {name: value for name, value in given.items() if value is not None}
-        fields = {**identity, **further_fields(self.fields), **named}
+        fields = {**identity, **further_fields(self.choices.field or ()), **named}
         return cast(wire.MemorySearchRequest, request_of("memory.search", fields))
 
 

@@ -3,7 +3,7 @@
     Query -> Plan -> LegResults -> Pool -> Ranked -> Window -> Verdict
 
 Two rounds of statements: the legs side by side, then the pool's rows beside the cosines
-that no leg brought. A recorder goes along; an explained search is this same pass.
+that no leg brought. A recorder goes along; an explained search is this same pass, and so is a later page.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from datetime import datetime
 from loom_server.embed.base import Embedder
 from loom_server.engine.gather import gather
 from loom_server.engine.hydrate import cosines, hydrate, stale_vectors
+from loom_server.engine.pages import displaces, expired, turn, written_by
 from loom_server.engine.recorder import CountedStore, Trace
 from loom_server.engine.understand import understand
 from loom_server.fusion.modes import relevance
 from loom_server.fusion.pool import make_pool
 from loom_server.gate.floor import draw_lines
-from loom_server.gate.verdict import judge
+from loom_server.gate.verdict import PAGE_EXPIRED, judge
 from loom_server.legs.base import LegContext
 from loom_server.model.candidate import Candidate, LegResult
-from loom_server.model.clock import Clock
+from loom_server.model.clock import Clock, last_id_by
 from loom_server.model.deadline import Deadline
 from loom_server.model.explain import timed
 from loom_server.model.memory import Memory
+from loom_server.model.page import Page
 from loom_server.model.plan import Plan
 from loom_server.model.query import Query, SearchRequest
 from loom_server.model.verdict import Verdict
@@ -65,7 +67,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """All that a search came to; `service/answers.py` writes the answer from it."""
+    """All that a search came to; `service/answers.py` writes the answer from it. `following` is the next page."""
 
     request: SearchRequest
     query: Query
@@ -79,29 +81,35 @@ class SearchResult:
     trace: Trace
     store: CountedStore
     model: str
+    following: Page | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one run of the legs came to."""
+    """What one run of the legs came to. `displaced` says that rows which take no part held places of a full leg."""
 
     legs: tuple[LegResult, ...]
     pooled: int
     window: Window
+    displaced: bool
 
 
 def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline: Deadline) -> SearchResult:
     """One pass. Raises `SearchFailed` when every leg failed, `DeadlineExceeded`, `Cancelled`."""
-    trace, store = Trace(), CountedStore(searcher.store)
+    trace, store, began = Trace(), CountedStore(searcher.store), searcher.clock.now()
     with timed(trace, "query"):
         statistics = searcher.statistics.namespace(request.scope.org, request.scope.namespace, deadline)
         query = understand(request.query, tenant.language, statistics, searcher.embedder, tenant.org_model, deadline)
     with timed(trace, "plan"):
         plan = make_plan(request, query, tenant.defaults)
     context = LegContext(request, query, plan, store, deadline, searcher.embedder.identity.name)
-    found = _find(context, searcher, trace)
-    if _crowded_out(found, plan):
-        found = _find(_without_the_fallen(context, searcher.clock.now()), searcher, trace)
+    found, refilled = _find_page(context, searcher, trace)
+    degraded = _degraded(query, found.legs)
+    turned = (
+        expired(found.window)
+        if found.displaced
+        else turn(found.window, request.page, last_id_by(began), refilled, degraded)
+    )
     return SearchResult(
         request=request,
         query=query,
@@ -109,13 +117,27 @@ def search(request: SearchRequest, tenant: Tenant, searcher: Searcher, deadline:
         legs=found.legs,
         pooled=found.pooled,
         stale=_stale(context, tenant),
-        window=found.window,
-        verdict=judge(found.window, query, plan),
-        degraded=_degraded(query, found.legs),
+        window=turned.window,
+        verdict=PAGE_EXPIRED if turned.expired else judge(turned.window, query, plan),
+        degraded=degraded,
         trace=trace,
         store=store,
         model=context.model,
+        following=turned.following,
     )
+
+
+def _find_page(context: LegContext, searcher: Searcher, trace: Trace) -> tuple[Found, bool]:
+    """What one page came to, and whether the legs left out what may not be served.
+
+    The first page decides that for all that follow, which would else go on with another ranking.
+    """
+    page = context.request.page
+    if page is None or not page.refilled:
+        found = _find(context, searcher, trace)
+        if page is not None or not _crowded_out(found, context.plan):
+            return found, False
+    return _find(_without_the_fallen(context, searcher.clock.now()), searcher, trace), True
 
 
 def _find(context: LegContext, searcher: Searcher, trace: Trace) -> Found:
@@ -124,13 +146,14 @@ def _find(context: LegContext, searcher: Searcher, trace: Trace) -> Found:
     with timed(trace, "legs"):
         results = gather(context, searcher.executor) if _has_rows(query, request) else ()
     with timed(trace, "pool"):
-        pool = make_pool(results, plan)
+        taking_part = results if request.page is None else written_by(results, request.page.newest)
+        pool = make_pool(taking_part, plan)
     with timed(trace, "hydrate"):
         pool, memories = complete(pool, context, searcher)
     with timed(trace, "rank"):
         ranked = rank(pool, relevance(plan.mode, pool, plan), memories)
         window = shape_window(ranked, draw_lines(ranked, query, plan), plan, request, searcher.clock.now())
-    return Found(results, len(pool), window)
+    return Found(results, len(pool), window, displaces(results, taking_part, plan))
 
 
 def _crowded_out(found: Found, plan: Plan) -> bool:

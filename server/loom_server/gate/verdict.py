@@ -1,13 +1,15 @@
 """The verdict: may the window be used as an answer.
 
+    page_expired      the ranking that a page goes on with has changed; told where pages are turned
     no_match          nothing is left to serve
     entity_absent     the question names a thing by its identifier, and no row knows it
     below_threshold   the first row's evidence does not reach the abstain threshold
 
 Precedence: page_expired > no_match > entity_absent > below_threshold >
-low_calibrated_confidence, of which paging and calibration bring the others.
+low_calibrated_confidence, of which calibration brings the last.
 
-The gate reads absolute evidence of the first row, never a fused score: its cosine (or the
+A verdict is on the whole search, so it is the same on every page.
+The gate reads absolute evidence of the first row of all, never a fused score: its cosine (or the
 best of the window, where `top_similarity` is `window`), a whole identifier, its share of
 the rare terms. An abstain leaves the rows as they are; its reason is a sentence that says
 what was missing, or which kind of empty an empty answer is.
@@ -21,6 +23,7 @@ from loom_server.gate.absent import absent_identifiers
 from loom_server.gate.confidence import confidence, risk
 from loom_server.gate.evidence import RareTerms, evidence_of, is_exempt, rare_terms
 from loom_server.gate.floor import WORDS_LINE, below_threshold, threshold_of
+from loom_server.model.candidate import Ranked
 from loom_server.model.plan import Plan
 from loom_server.model.query import Query
 from loom_server.model.verdict import Evidence, Verdict
@@ -31,6 +34,14 @@ NOT_OPEN = 0.49
 
 MISSING_NAMED = 5
 """Most missing terms that a reason spells out."""
+
+PAGE_EXPIRED = Verdict(
+    True,
+    "page_expired",
+    "Rows were written, deleted or ended since, and the ranking that this page goes on with has changed.",
+    0.0,
+    "abstain",
+)
 
 _FELL: dict[DropStage, str] = {
     "superseded": "superseded by a later version",
@@ -45,19 +56,20 @@ _FELL: dict[DropStage, str] = {
 
 def judge(window: Window, query: Query, plan: Plan) -> Verdict:
     """The verdict on a window whose rows are in their final order."""
-    if not window.rows:
+    first = window.first
+    if first is None:
         return Verdict(True, "no_match", _why_empty(window, query, plan), 0.0, "abstain")
     rare = rare_terms(query)
     threshold = threshold_of(query, plan)
-    found = evidence_of(window.rows[0], rare)
+    found = evidence_of(first, rare)
     if plan.top_similarity == "window":
         found = replace(found, similarity=window.best_similarity)
-    if absent := absent_identifiers(query, window.rows[0].candidate.matched):
+    if absent := absent_identifiers(query, first.candidate.matched):
         return Verdict(True, "entity_absent", _why_absent(absent), _by_words_alone(found, threshold), "abstain")
     sure = confidence(found, threshold)
     if not below_threshold(found, threshold):
         return Verdict(False, None, _why_open(found, threshold, plan), sure, risk(sure))
-    reason = _why_closed(found, threshold, plan) + _missing(window, query, rare)
+    reason = _why_closed(found, threshold, plan) + _missing(first, query, rare)
     return Verdict(True, "below_threshold", reason, sure, "abstain")
 
 
@@ -112,8 +124,8 @@ def _coverage(found: Evidence) -> str:
     return f"the first row's share of the rare terms, {found.rare_coverage:.2f},"
 
 
-def _missing(window: Window, query: Query, rare: RareTerms) -> str:
-    slots = rare.missing(window.rows[0].candidate.matched)
+def _missing(first: Ranked, query: Query, rare: RareTerms) -> str:
+    slots = rare.missing(first.candidate.matched)
     if not slots:
         return ""
     named = ", ".join(query.terms[slot].text for slot in slots[:MISSING_NAMED])

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from loom_server.model.page import Page
 from loom_server.model.scope import Filters, Scope
 
 MAX_TERMS = 63
@@ -41,6 +42,7 @@ class SearchRequest:
     include_superseded: bool = False
     exclude_keys: tuple[str, ...] = ()
     explain: bool = False
+    page: Page | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 In this order: deleted rows and expired rows never; superseded rows where asked for; of one
 key the best `per_key_cap` live rows; no row of `exclude_keys`; rows under the floor as
-`floor_mode` says; the first `top_k`.
+`floor_mode` says; the first `top_k`, or on a later page those that follow.
 
     readmit    under the floor: after the confident rows
     ids_only   the same place, with an empty body
@@ -40,17 +40,20 @@ def shape_window(
     weak = [marked for marked in seen if marked[1].below_floor]
     dropping = plan.floor_mode == "drop"
     order = confident if dropping else confident + weak
-    rows = tuple(_served(row, line) for row, line in order[: plan.top_k])
+    starts = 0 if request.page is None else request.page.offset
+    ends = starts + plan.top_k
+    rows = tuple(_served(row, line) for row, line in order[starts:ends])
     floored = [_under_floor(row, plan) for row, _ in weak] if dropping else []
     bodiless = [row.memory.id for row in rows if row.below_floor] if plan.floor_mode == "ids_only" else []
     return Window(
         rows=rows,
         fallen=(*hidden, *floored),
-        beyond=tuple(row for row, _ in order[plan.top_k :]),
+        beyond=tuple(row for row, _ in order[ends:]),
         ranked=len(ranked),
         below_floor=len(weak),
         best_similarity=max((row.similarity for row, _ in order), default=0.0),
         without_body=frozenset(bodiless),
+        before=tuple(row for row, _ in order[:starts]),
     )
 
 

@@ -69,8 +69,10 @@ def stored(memory: Memory) -> wire.StoredMemory:
     )
 
 
-def answer(result: SearchResult, *, tags: bool, language: str) -> wire.MemorySearchResponse:
-    """The whole answer of a search; `tags` says whether hits carry theirs."""
+def answer(
+    result: SearchResult, *, tags: bool, language: str, next_page: str | None = None
+) -> wire.MemorySearchResponse:
+    """The whole answer of a search; `tags` says whether hits carry theirs, `next_page` is the cursor."""
     page = _Page(result, tags, language)
     verdict = result.verdict
     legs = {leg.leg: leg for leg in result.legs}
@@ -92,6 +94,8 @@ def answer(result: SearchResult, *, tags: bool, language: str) -> wire.MemorySea
         candidates_total=result.pooled,
         stale_dropped=result.stale,
         below_floor=result.window.below_floor,
+        page_offset=0 if result.request.page is None else result.request.page.offset,
+        next_page=next_page,
         top_k_ceiling=result.plan.top_k_ceiling,
         namespaces_searched=(result.request.scope.namespace,),
         embedding_model=result.model if result.query.has_vector else "",
@@ -114,7 +118,7 @@ class _Page:
         self._result = result
         self._tags = tags
         self._language = language
-        self._best = max((row.rank_score for row in result.window.rows), default=0.0)
+        self._best = max((row.rank_score for row in result.window.ordered), default=0.0)
         self._rare = rare_terms(result.query)
         self._threshold = threshold_of(result.query, result.plan)
 
@@ -199,11 +203,13 @@ def _next(result: SearchResult) -> str:
     if not result.window.ranked and not result.query.documents:
         scope = result.request.scope
         return f"Check org '{scope.org}' and namespace '{scope.namespace}', or write a memory there first."
+    if result.verdict.code == "page_expired":
+        return "Search again without page."
     if result.verdict.abstain:
         return "Tell that it is not known, or ask in other words; rows that are served are only the nearest."
-    beyond = result.window.counts["window"]
+    beyond = len(result.window.beyond)
     if beyond:
-        return f"Answer from the rows; {beyond} more were ranked: raise top_k or exclude_keys to see them."
+        return f"Answer from the rows; {beyond} more were ranked: send next_page as page to see them, or raise top_k."
     return "Answer from the rows."
 
 

@@ -17,6 +17,7 @@ from loom_server.ingest.content import json_text, plain_text
 from loom_server.model.memory import Draft, Memory
 from loom_server.model.query import SearchRequest
 from loom_server.model.scope import NONE, Filters, Identity, Scope
+from loom_server.service import cursors
 
 _COPIED = (
     "memory_type", "canonical", "summary", "category", "confidence", "source_class", "source_trace",
@@ -90,6 +91,7 @@ def search_of(request: wire.MemorySearchRequest) -> SearchRequest:
         include_superseded=request.include_superseded,
         exclude_keys=tuple(request.exclude_keys),
         explain=bool(request.explain),
+        page=None if request.page is None else cursors.read_page(request),
     )
 
 

@@ -39,7 +39,8 @@ class Reads(Tenants):
         """Rows with a verdict."""
         with self.watch.search(request) as watched:
             result, language = self._searched(request, deadline)
-            answer = answers.answer(result, tags=request.include_tags, language=language)
+            following = None if result.following is None else cursors.write_page(request, result.following)
+            answer = answers.answer(result, tags=request.include_tags, language=language, next_page=following)
             watched.result = result
         return answer
 

@@ -90,6 +90,27 @@ def test_more_items_than_one_call_takes_and_more_memories_than_one_page_holds(cl
     assert keys == [f"k{number:02}" for number in range(8) if number != 5]
 
 
+def test_a_search_is_read_page_by_page(client: Client, org: str) -> None:
+    client.memory.set_all([{"memory_key": f"tea/{number}", "value": f"tea {number}"} for number in range(5)], org=org)
+    whole = client.memory.search("tea", org=org)
+    pages = list(client.memory.search_pages("tea", org=org, top_k=2))
+    assert [(page.page_offset, len(page.results)) for page in pages] == [(0, 2), (2, 2), (4, 1)]
+    assert [hit for page in pages for hit in page.results] == list(whole.results)
+    with pytest.raises(RequestRefused, match="page") as refused:
+        client.memory.search("coffee", org=org, page=pages[0].next_page)
+    assert [one.path for one in refused.value.errors] == ["page"]
+
+
+def test_pages_end_where_what_was_served_is_gone(client: Client, org: str) -> None:
+    client.memory.set_all([{"memory_key": f"tea/{number}", "value": f"tea {number}"} for number in range(5)], org=org)
+    codes: list[str | None] = []
+    for page in client.memory.search_pages("tea", org=org, top_k=2, search_mode="lexical"):
+        codes.append(page.abstain_code)
+        for hit in page.results:
+            client.memory.delete(hit.memory_key, org=org)
+    assert codes == [None, "page_expired"]
+
+
 def test_an_error_of_the_service_is_told_with_its_members(client: Client, org: str) -> None:
     client.memory.set("k", 1, org=org)
     with pytest.raises(Conflict) as caught:
@@ -126,6 +147,8 @@ def test_the_async_client_against_the_app_in_this_process(services: Services, or
             assert [one.memory_key async for one in loom.memory.list_all(org=org, limit=3)] == [
                 f"k{number}" for number in range(7)
             ]
+            pages = [page async for page in loom.memory.search_pages("tea", org=org, top_k=3)]
+            assert [len(page.results) for page in pages] == [3, 3, 1]
             assert (await loom.memory.get("k3", org=org)).value == "tea 3"
             assert (await loom.call(wire.MemoryGetRequest(org=org, memory_key="none"))).found is False
             assert await loom.send(wire.MemoryListRequest(org=org, count_only=True)) == wire.MemoryListResponse(count=7)

@@ -57,7 +57,6 @@ VALUES: dict[str, Any] = {
     "observation_date": "2026-01-01",
     "as_of": "2026-01-01",
     "timezone": "Europe/Berlin",
-    "page": "p",
     "namespace_scope": "a*",
     "rerank_endpoint": "mine",
 }

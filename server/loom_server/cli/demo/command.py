@@ -23,7 +23,7 @@ from loom_server.cli.command import DONE, FAILED, Shell, settings_of
 from loom_server.cli.demo.questions import NAMESPACE, QUESTIONS, Shown
 from loom_server.cli.door import Door, LocalServices
 from loom_server.cli.ingest import faults, load, summary
-from loom_server.cli.questions import Question
+from loom_server.cli.questions import Choices, Question
 from loom_server.cli.screen import Screen
 from loom_server.cli.serve import Start, serve_until_stopped
 from loom_server.ingest.files.entry import Owner
@@ -104,7 +104,7 @@ def _load_path(path: Path, owner: Owner, door: Door, screen: Screen) -> None:
 
 def _show(number: int, shown: Shown, door: Door, screen: Screen) -> dict[str, object]:
     """Ask one question and draw its answer; what came of it, for `--json`."""
-    question = Question(shown.query, top_k=SHOWN_HITS, explain=True)
+    question = Question(shown.query, Choices(top_k=SHOWN_HITS), explain=True)
     response = door.search(question.request({"namespace": NAMESPACE}))
     screen.show("", Text(f"{number}. {shown.title}: {shown.query}", style="bold"), Text(shown.shows, style="italic"))
     screen.show(*draw.explanation(response))

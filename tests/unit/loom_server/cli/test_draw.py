@@ -43,6 +43,16 @@ def test_an_answer_is_a_table_and_a_line(door: Door, org: str) -> None:
     assert text.rstrip().splitlines()[-1].startswith("answered  confidence 0.")
 
 
+def test_a_later_page_counts_on(door: Door, org: str) -> None:
+    request = wire.MemorySearchRequest(org=org, query="When do deploys go out?", top_k=1, explain=True)
+    later = door.search(request.model_copy(update={"page": door.search(request).next_page}))
+    for text in (drawn(*draw.answer(later)), drawn(*draw.explanation(later))):
+        assert any(
+            line.split()[:2] in (["2", "office/flu"], ["2t", "office/flu"], ["2f", "office/flu"])
+            for line in text.splitlines()
+        )
+
+
 def test_an_abstain_says_why(door: Door, org: str) -> None:
     text = drawn(*draw.answer(ask(door, org, "quantum chromodynamics")))
     assert "abstained  below_threshold: " in text

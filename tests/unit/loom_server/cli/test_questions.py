@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from loom_server.cli.questions import Question, further_fields
+from loom_server.cli.questions import Choices, Question, further_fields
 from loom_server.errors import InvalidInput, NotSupported
 
 
 def test_options_become_fields_and_the_rest_stays_with_the_service() -> None:
-    request = Question("who?", mode="hybrid", top_k=3, fields=('tags_any=["a"]', "user_id=mara")).request(
-        {"namespace": "platform"}
-    )
+    choices = Choices(mode="hybrid", top_k=3, page="abc", field=['tags_any=["a"]', "user_id=mara"])
+    request = Question("who?", choices).request({"namespace": "platform"})
     assert request.model_dump(exclude_unset=True) == {
         "namespace": "platform",
         "query": "who?",
         "search_mode": "hybrid",
         "top_k": 3,
+        "page": "abc",
         "tags_any": ["a"],
         "user_id": "mara",
     }
@@ -38,8 +38,8 @@ def test_a_field_without_name_or_value_is_refused(text: str) -> None:
 
 def test_wrong_fields_are_named() -> None:
     with pytest.raises(InvalidInput, match=r"top_k .*must be at least 1|top_k"):
-        Question("q", top_k=0).request({})
+        Question("q", Choices(top_k=0)).request({})
     with pytest.raises(NotSupported, match="hyde"):
-        Question("q", fields=("hyde=true",)).request({})
+        Question("q", Choices(field=["hyde=true"])).request({})
     with pytest.raises(InvalidInput, match="search_mode"):
-        Question("q", mode="best").request({})
+        Question("q", Choices(mode="best")).request({})

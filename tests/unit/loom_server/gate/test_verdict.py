@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loom_server.gate.verdict import judge
+from loom_server.gate.verdict import PAGE_EXPIRED, judge
 from loom_server.model.window import Drop, DropStage
 from stages import a_plan, a_query, a_row, a_term, a_window
 
@@ -48,6 +48,17 @@ def test_all_rare_terms_open_the_gate() -> None:
     verdict = judge(a_window(a_row(1, 0.0, matched=0b011)), QUERY, a_plan())
     assert (verdict.abstain, verdict.risk, verdict.confidence) == (False, "medium", 0.6)
     assert verdict.reason == "The first row carries every rare term of the query."
+
+
+def test_a_later_page_is_judged_by_the_first_row_of_all() -> None:
+    window = a_window(a_row(2, 0.1), before=(a_row(1, 0.65),), best_similarity=0.65)
+    assert judge(window, QUERY, a_plan()) == judge(a_window(a_row(1, 0.65)), QUERY, a_plan())
+    assert judge(a_window(before=(a_row(1, 0.65),)), QUERY, a_plan()).code is None
+
+
+def test_an_expired_page_is_an_abstain_of_no_confidence() -> None:
+    assert (PAGE_EXPIRED.abstain, PAGE_EXPIRED.code, PAGE_EXPIRED.risk) == (True, "page_expired", "abstain")
+    assert PAGE_EXPIRED.confidence == 0.0
 
 
 def test_by_default_a_better_cosine_at_rank_two_is_not_read() -> None:

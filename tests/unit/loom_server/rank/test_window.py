@@ -9,6 +9,7 @@ import pytest
 
 from loom_server.model.candidate import Ranked
 from loom_server.model.memory import Memory
+from loom_server.model.page import Page
 from loom_server.model.query import FloorMode
 from loom_server.model.window import Lines, Window
 from loom_server.rank.window import shape_window
@@ -20,7 +21,7 @@ WEAK = Lines(below_floor=True, below_threshold=True)
 
 
 def shape(*rows: Ranked, lines: list[Lines] | None = None, **fields: Any) -> Window:
-    asked = {name: fields.pop(name) for name in ("exclude_keys", "include_superseded") if name in fields}
+    asked = {name: fields.pop(name) for name in ("exclude_keys", "include_superseded", "page") if name in fields}
     return shape_window(rows, lines or [CONFIDENT] * len(rows), a_plan(**fields), a_request(**asked), NOW)
 
 
@@ -42,6 +43,25 @@ def test_top_k_cuts_and_says_where() -> None:
     assert ids(window) == [1, 2]
     assert [(drop.stage, drop.detail) for drop in window.drops] == [("window", "place 3 is beyond top_k 2")]
     assert window.counts == {"window": 1}
+
+
+def test_a_later_page_serves_what_follows_and_knows_what_stood_before() -> None:
+    rows = [a_row(row_id) for row_id in (1, 2, 3, 4, 5)]
+    window = shape(*rows, top_k=2, page=Page(2, "", 9))
+    assert (ids(window), window.ordered, window.first) == ([3, 4], tuple(rows), rows[0])
+    assert [(drop.row_id, drop.detail) for drop in window.drops] == [
+        (1, "place 1 is on an earlier page"),
+        (2, "place 2 is on an earlier page"),
+        (5, "place 5 is beyond top_k 4"),
+    ]
+    assert window.counts == {"window": 3}
+    assert window.best_similarity == shape(*rows, top_k=2).best_similarity
+
+
+def test_only_rows_of_the_page_lose_their_body() -> None:
+    rows = [a_row(row_id) for row_id in (1, 2, 3)]
+    window = shape(*rows, lines=[WEAK] * 3, top_k=1, floor_mode="ids_only", page=Page(1, "", 9))
+    assert (ids(window), window.without_body) == ([2], {2})
 
 
 def test_superseded_rows_are_hidden_unless_asked_for() -> None:
