@@ -17,8 +17,9 @@ from pathlib import Path
 import loom_schema
 from loom_client import wire
 from loom_server.analysis.analyse import ANALYZER_VERSION
-from loom_server.embed.base import Embedder
-from loom_server.errors import MigrationEdited, SchemaUnfit
+from loom_server.embed.base import Embedder, Probed
+from loom_server.embed.choose import make_embedder
+from loom_server.errors import ConfigError, EmbedError, MigrationEdited, SchemaUnfit
 from loom_server.keep.integrity import check
 from loom_server.keep.terms import check_terms
 from loom_server.settings import Settings
@@ -31,6 +32,7 @@ from loom_server.store.store import Statement, Store
 LEAST_PYTHON = (3, 11)
 LEAST_ENGINE = (26, 9)
 LEAST_FREE_BYTES = 1_000_000_000
+MEND_EMBEDDER = "loom config show, then set what is said"
 MEND_MEMORIES = "loom doctor --mend"
 MEND_SCHEMA = "start the Loom that wrote it, or restore a backup"
 MEND_MODEL = "export LOOM_EMBEDDER=<the embedder of those vectors>"
@@ -87,7 +89,8 @@ def served(owner: Owner, health: wire.OpsHealthResponse) -> Iterator[Check]:
     held = f"held by process {owner.pid} since {owner.since}, which answers at {owner.address}"
     yield Check("lock", True, f"{held}; stop it (kill {owner.pid}) to have the store itself checked")
     for one in health.checks:
-        yield Check(one.name, one.ok, one.detail, "" if one.ok else f"kill {owner.pid} && loom doctor")
+        mend = MEND_EMBEDDER if one.name == "embedder" else f"kill {owner.pid} && loom doctor"
+        yield Check(one.name, one.ok, one.detail, "" if one.ok else mend)
 
 
 def schema(store: Store) -> Iterator[Check]:
@@ -101,6 +104,24 @@ def schema(store: Store) -> Iterator[Check]:
         return
     detail = f"not applied: {', '.join(left)}" if left else f"{len(loom_schema.load())} applied, none pending"
     yield Check("migrations", not left, detail, "loom migrate" if left else "")
+
+
+def chosen(settings: Settings) -> Check:
+    """Whether the embedder that the settings name can be made, and works."""
+    try:
+        return working(make_embedder(settings))
+    except ConfigError as error:
+        return Check("embedder", False, error.message, MEND_EMBEDDER)
+
+
+def working(embedder: Embedder) -> Check:
+    """Whether it embeds now; a remote one is asked."""
+    try:
+        if isinstance(embedder, Probed):
+            embedder.probe()
+    except EmbedError as error:
+        return Check("embedder", False, error.message, MEND_EMBEDDER)
+    return Check("embedder", True, f"{embedder.identity.name} embeds")
 
 
 def contents(store: Store, embedder: Embedder) -> Iterator[Check]:

@@ -20,7 +20,7 @@ from loom_server.cli.door import Door
 from loom_server.cli.remote import RemoteServices
 from loom_server.embed.base import Embedder
 from loom_server.embed.choose import make_embedder
-from loom_server.errors import LoomError, StoreLocked
+from loom_server.errors import ConfigError, LoomError, StoreLocked
 from loom_server.keep.evidence import namespaces
 from loom_server.keep.sweep import sweep
 from loom_server.model.scope import Scope
@@ -31,7 +31,7 @@ from loom_server.store.lock import owner_of
 from loom_server.store.migrate import migrate
 from loom_server.store.rollups import Tokenizer, mend
 
-CHECKS = 11
+CHECKS = 12
 """About how many there are, for the bar."""
 
 Mend = Annotated[bool, typer.Option("--mend", help="First finish what a crash left and rebuild wrong roll-ups.")]
@@ -61,6 +61,7 @@ def _checks(read: Read, mending: bool) -> Iterator[Check]:
         yield from _store(settings, mending)
     elif not settings.data_dir.exists():
         yield Check("store", True, "none yet; the first write makes it")
+        yield checks.chosen(settings)
     elif well:
         yield from _store(settings, mending)
 
@@ -77,12 +78,15 @@ def _store(settings: Settings, mending: bool) -> Iterator[Check]:
     try:
         yield _place(store, settings)
         embedder = make_embedder(settings)
+        yield checks.working(embedder)
         if mending:
             _mend(store, embedder)
         schema = tuple(checks.schema(store))
         yield from schema
         if all(check.ok for check in schema):
             yield from checks.contents(store, embedder)
+    except ConfigError as error:
+        yield Check("embedder", False, error.message, checks.MEND_EMBEDDER)
     except LoomError as error:
         yield Check("store", False, error.message, "" if mending else checks.MEND_MEMORIES)
     finally:

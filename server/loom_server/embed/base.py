@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,15 @@ class Embedder(Protocol):
 
     def background(self, tokens: Sequence[str]) -> Sequence[float]:
         """Each token's share of text at large, in [0, 1]: what is known before a namespace is."""
+        ...
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """An embedder that can tell whether it works now, which a vector it kept would not."""
+
+    def probe(self, deadline: Deadline | None = None) -> None:
+        """Raise `EmbedError` where it does not."""
         ...
 
 

@@ -7,8 +7,8 @@ would stay in memory for their vectors of a kilobyte.
 
 A weighted query is kept under the very shares that weighted it: when the namespace's
 counts move, or another namespace asks, the key is another one. The least recently used
-entry goes first. The lock is held for look-ups only, never while embedding, so two
-threads that miss the same text may both embed it, to the same vector.
+entry goes first. The lock is held for look-ups only, never while embedding; a text that
+another thread is embedding is waited for (`flights.py`).
 
 Limits: `size` counts vectors, not bytes. The tokens of as many queries are kept beside
 them; those of passages are not, since writes ask for each once.
@@ -17,7 +17,7 @@ them; those of passages are not, since writes ask for each once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from hashlib import blake2b
@@ -25,7 +25,8 @@ from hashlib import blake2b
 import numpy as np
 from cachetools import LRUCache
 
-from loom_server.embed.base import Embedder, ModelIdentity, TokenShare, Vectors
+from loom_server.embed.base import Embedder, ModelIdentity, Probed, TokenShare, Vectors
+from loom_server.embed.flights import Flights
 from loom_server.embed.vectors import checked
 from loom_server.model.deadline import Deadline
 from loom_server.observe.metrics import Metrics, count_nothing
@@ -34,6 +35,8 @@ Key = tuple[str, str, str | bytes, tuple[float, ...]]
 
 LONGEST_KEPT = 256
 """Characters of a text that is its own key."""
+
+PROBE = "is this service well"
 
 
 class CachedEmbedder:
@@ -48,6 +51,7 @@ class CachedEmbedder:
         self._count = count_nothing if metrics is None else metrics.cache("embed")
         self._kept: LRUCache[Key, Vectors] = LRUCache(max(1, size))
         self._lock = threading.Lock()
+        self._flights: Flights[Key, Vectors] = Flights()
         self._query_tokens = lru_cache(maxsize=size)(inner.tokens)
 
     @property
@@ -65,9 +69,13 @@ class CachedEmbedder:
         found = self._look_up(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            with self._told("passage"):
-                made = checked(self._inner.passages(list(missing.values()), deadline), identity, len(missing))
-            found.update(self._keep(zip(missing, made, strict=True)))
+
+            def make(wanted: Sequence[Key]) -> Mapping[Key, Vectors]:
+                with self._told("passage"):
+                    made = self._inner.passages([missing[key] for key in wanted], deadline)
+                    return self._keep(zip(wanted, checked(made, identity, len(wanted)), strict=True))
+
+            found.update(self._brought(missing, make, deadline))
         rows = np.empty((len(keys), identity.dimension), dtype=np.float32)
         for row, key in enumerate(keys):
             rows[row] = found[key]
@@ -84,12 +92,22 @@ class CachedEmbedder:
         key: Key = (identity.name, "query", _name(text), shares)
         found = self._look_up([key])
         if key not in found:
-            # The embedder weights with the shares in the key, whatever the counts have become.
-            with self._told("query"):
-                made = self._inner.query(text, (lambda _: shares) if tokens else None, deadline)
-                vector = checked(made[np.newaxis], identity, 1)[0]
-            found = self._keep([(key, vector)])
+
+            def make(wanted: Sequence[Key]) -> Mapping[Key, Vectors]:
+                # The embedder weights with the shares in the key, whatever the counts have become.
+                with self._told("query"):
+                    made = self._inner.query(text, (lambda _: shares) if tokens else None, deadline)
+                    return self._keep(zip(wanted, checked(made[np.newaxis], identity, 1), strict=True))
+
+            found = self._brought([key], make, deadline)
         return found[key]
+
+    def probe(self, deadline: Deadline | None = None) -> None:
+        """Raise `EmbedError` where the embedder does not work now; what is kept says nothing of that."""
+        if isinstance(self._inner, Probed):
+            self._inner.probe(deadline)
+        else:
+            checked(self._inner.query(PROBE, None, deadline)[np.newaxis], self.identity, 1)
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The tokens of the embedder behind this one."""
@@ -102,9 +120,23 @@ class CachedEmbedder:
     def _told(self, role: str) -> AbstractContextManager[None]:
         return nullcontext() if self._metrics is None else self._metrics.embedding(self._provider, role)
 
-    def _look_up(self, keys: Collection[Key]) -> dict[Key, Vectors]:
+    def _brought(
+        self, keys: Iterable[Key], make: Callable[[Sequence[Key]], Mapping[Key, Vectors]], deadline: Deadline | None
+    ) -> dict[Key, Vectors]:
+        def make_what_is_missing(wanted: Sequence[Key]) -> Mapping[Key, Vectors]:
+            # Another thread may have brought a key between the look-up and the turn of this one.
+            found = self._find(wanted)
+            missing = [key for key in wanted if key not in found]
+            return {**found, **make(missing)} if missing else found
+
+        return self._flights.bring(keys, make_what_is_missing, deadline)
+
+    def _find(self, keys: Iterable[Key]) -> dict[Key, Vectors]:
         with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
+            return {key: self._kept[key] for key in keys if key in self._kept}
+
+    def _look_up(self, keys: Collection[Key]) -> dict[Key, Vectors]:
+        found = self._find(keys)
         self._count(len(found), len(set(keys)) - len(found))
         return found
 

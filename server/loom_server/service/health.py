@@ -8,7 +8,7 @@ from typing import cast
 import loom_schema
 from loom_client import wire
 from loom_server import __version__
-from loom_server.embed.base import Embedder
+from loom_server.embed.base import Embedder, Probed
 from loom_server.errors import LoomError
 from loom_server.model.deadline import Deadline
 from loom_server.store.store import Statement, Store
@@ -34,7 +34,10 @@ def health_of(store: Store, embedder: Embedder, uptime_s: float, deadline: Deadl
         return f"at {schema}"
 
     def check_embedder() -> str:
-        embedder.query(PROBE)
+        if isinstance(embedder, Probed):
+            embedder.probe(deadline)
+        else:
+            embedder.query(PROBE, deadline=deadline)
         return embedder.identity.name
 
     checks = (_check("store", check_store), _check("schema", check_schema), _check("embedder", check_embedder))

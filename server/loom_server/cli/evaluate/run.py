@@ -38,7 +38,7 @@ class Options:
     mode: Annotated[
         list[str] | None, typer.Option("--mode", "-m", help=f"A mode of {', '.join(MODES)}, or {ALL}; may be repeated.")
     ] = None
-    embedder: Annotated[str | None, typer.Option(help="static, minilm or hash; else LOOM_EMBEDDER.")] = None
+    embedder: Annotated[str | None, typer.Option(help="Such as static or minilm; else LOOM_EMBEDDER.")] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the run file here.")] = None
     baseline: Annotated[Literal["none", "oracle"], typer.Option(help="A plain ranking beside the service.")] = "none"
     floor: Annotated[Literal["off", "on"], typer.Option(help="Rank without the noise floor, or as shipped.")] = "off"

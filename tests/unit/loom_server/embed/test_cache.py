@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from gc import collect
 from weakref import ref
 
 import numpy as np
 import pytest
 
-from loom_server.embed.base import ModelIdentity, TokenShare, Vectors
+from embedding_server import embedding_server
+from loom_server.embed.base import ModelIdentity, Probed, TokenShare, Vectors
 from loom_server.embed.cache import LONGEST_KEPT, CachedEmbedder
+from loom_server.embed.choose import make_embedder
 from loom_server.embed.hashed import HashedEmbedder
 from loom_server.embed.vectors import unit
 from loom_server.errors import EmbedError
@@ -267,3 +270,40 @@ def test_a_slow_text_holds_nobody_up() -> None:
     release.set()
     waiting.join(10)
     assert not waiting.is_alive()
+
+
+def test_threads_that_miss_the_same_texts_at_once_make_one_request() -> None:
+    with embedding_server() as server:
+        server.order("slow", seconds=0.3)
+        cached = make_embedder(server.settings("openai"))
+        together = threading.Barrier(6)
+
+        def ask(number: int) -> Vectors:
+            together.wait()
+            return cached.query("red house") if number % 2 else cached.passages(["red house", "blue door"])[0]
+
+        with ThreadPoolExecutor(6) as threads:
+            vectors = list(threads.map(ask, range(6)))
+    assert sorted(len(asked.texts) for asked in server.asked) == [1, 2]
+    assert all((vector == vectors[0]).all() for vector in vectors)
+
+
+def test_a_probe_is_not_answered_by_what_is_kept() -> None:
+    with embedding_server() as server:
+        cached = make_embedder(server.settings("openai"))
+        assert isinstance(cached, Probed)
+        assert cached.query("red house").any()
+        server.order("status", status=401)
+        with pytest.raises(EmbedError):
+            cached.query("blue door")
+        assert cached.query("red house").any()
+        with pytest.raises(EmbedError, match="denied"):
+            cached.probe()
+
+
+def test_a_probe_of_a_local_embedder_embeds(inner: Counting, cached: CachedEmbedder) -> None:
+    cached.probe()
+    cached.probe()
+    assert len(inner.query_texts) == 2
+    with pytest.raises(EmbedError, match="NaN"):
+        CachedEmbedder(Broken(np.full((1, 256), np.nan, dtype=np.float32)), 10).probe()
