@@ -76,7 +76,7 @@ def test_doctor_finds_wrong_roll_ups_and_mends_them(folder: Path, shown: subproc
     assert well.returncode == 0, well.stdout
     assert {one["name"] for one in json.loads(well.stdout)} == {
         "settings", "python", "engine package", "data directory", "disk", "lock", "engine", "migrations", "memories",
-        "analyzer", "embedding model",
+        "analyzer", "embedder", "embedding model",
     }  # fmt: skip
     subprocess.run([sys.executable, "-c", BREAK_ROLL_UPS, directory], check=True, env=ENVIRONMENT, cwd=folder)
     ill = loom("doctor", "--data-dir", directory, cwd=folder)
@@ -97,6 +97,15 @@ def test_doctor_tells_why_the_service_would_not_start(folder: Path) -> None:
     (failed,) = [one for one in json.loads(told.stdout) if not one["ok"]]
     assert failed["name"] == "migrations"
     assert failed["detail"] in refused.stderr
+
+
+def test_doctor_tells_what_an_embedder_lacks_before_the_first_start(tmp_path: Path) -> None:
+    (tmp_path / "loom.toml").write_text('embedder = "openai"\n', encoding="utf-8")
+    told = loom("doctor", "--json", cwd=tmp_path)
+    assert told.returncode == 1
+    (failed,) = [one for one in json.loads(told.stdout) if not one["ok"]]
+    assert failed["name"] == "embedder"
+    assert "set LOOM_EMBEDDER_API_KEY" in failed["detail"]
 
 
 def test_a_server_that_is_told_to_end_ends_well(folder: Path) -> None:
