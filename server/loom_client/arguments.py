@@ -195,3 +195,10 @@ class OpsHealthFields(TypedDict, total=False):
 
 class OpsCapabilitiesFields(TypedDict, total=False):
     """The optional fields of `OpsCapabilitiesRequest`."""
+
+
+class OpsReembedFields(TypedDict, total=False):
+    """The optional fields of `OpsReembedRequest`."""
+
+    action: Literal["plan", "start", "status", "cancel"]
+    org: str | None

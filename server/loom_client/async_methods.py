@@ -23,6 +23,7 @@ from loom_client.arguments import (
     NamespaceSetFields,
     OpsCapabilitiesFields,
     OpsHealthFields,
+    OpsReembedFields,
 )
 from loom_client.requests import contract_of
 
@@ -107,6 +108,10 @@ class AsyncOpsMethods:
         """Tell what the service can do."""
         return await self._ask("ops.capabilities", {**fields}, wire.OpsCapabilitiesResponse)
 
+    async def reembed(self, **fields: Unpack[OpsReembedFields]) -> wire.OpsReembedResponse:
+        """Move vectors to the model of the embedder that serves now."""
+        return await self._ask("ops.reembed", {**fields}, wire.OpsReembedResponse)
+
 
 class AsyncCalls(ABC):
     """What a client can send by its request."""
@@ -156,6 +161,11 @@ class AsyncCalls(ABC):
 
     @overload
     async def call(self, request: wire.OpsCapabilitiesRequest) -> wire.OpsCapabilitiesResponse: ...
+
+    @overload
+    async def call(
+        self, request: wire.OpsReembedRequest, *, idempotency_key: str | None = None
+    ) -> wire.OpsReembedResponse: ...
 
     async def call(self, request: wire.Request, *, idempotency_key: str | None = None) -> wire.Answer:
         """Send a request as it is. A write's `idempotency_key` is made anew for each call where none is given."""

@@ -23,6 +23,7 @@ from loom_client.arguments import (
     NamespaceSetFields,
     OpsCapabilitiesFields,
     OpsHealthFields,
+    OpsReembedFields,
 )
 from loom_client.requests import contract_of
 
@@ -105,6 +106,10 @@ class OpsMethods:
         """Tell what the service can do."""
         return self._ask("ops.capabilities", {**fields}, wire.OpsCapabilitiesResponse)
 
+    def reembed(self, **fields: Unpack[OpsReembedFields]) -> wire.OpsReembedResponse:
+        """Move vectors to the model of the embedder that serves now."""
+        return self._ask("ops.reembed", {**fields}, wire.OpsReembedResponse)
+
 
 class Calls(ABC):
     """What a client can send by its request."""
@@ -152,6 +157,11 @@ class Calls(ABC):
 
     @overload
     def call(self, request: wire.OpsCapabilitiesRequest) -> wire.OpsCapabilitiesResponse: ...
+
+    @overload
+    def call(
+        self, request: wire.OpsReembedRequest, *, idempotency_key: str | None = None
+    ) -> wire.OpsReembedResponse: ...
 
     def call(self, request: wire.Request, *, idempotency_key: str | None = None) -> wire.Answer:
         """Send a request as it is. A write's `idempotency_key` is made anew for each call where none is given."""

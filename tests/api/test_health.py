@@ -28,6 +28,8 @@ FAILED = wire.OpsHealthResponse(
         wire.HealthCheck(name="store", ok=False, detail="does not answer"),
         wire.HealthCheck(name="embedder", ok=True, detail="answers"),
     ),
+    stale_rows=None,
+    reembedding="idle",
 )
 
 

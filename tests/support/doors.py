@@ -31,11 +31,19 @@ MINIMAL: dict[str, dict[str, Any]] = {
     "namespace.set": {"retrieval_defaults": {"top_k": 5}},
     "ops.health": {},
     "ops.capabilities": {},
+    "ops.reembed": {},
 }
 """The smallest valid request of each operation."""
 
 HEALTHY = wire.OpsHealthResponse(
-    status="ok", version="1", schema_version=1, embedding_model="m", uptime_s=1.0, checks=()
+    status="ok",
+    version="1",
+    schema_version=1,
+    embedding_model="m",
+    uptime_s=1.0,
+    checks=(),
+    stale_rows=0,
+    reembedding="idle",
 )
 
 Behaviour = Callable[[Any, Deadline], wire.Answer]

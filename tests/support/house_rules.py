@@ -37,6 +37,7 @@ BROAD = {
     "server/loom_server/api/call.py": "the process edge: an unknown error of a call leaves as the one error shape",
     "server/loom_server/api/edge.py": "the process edge: an unknown error of a door leaves as the one error shape",
     "server/loom_server/api/startup.py": "the start runs behind the listener; what ended it is told to every caller",
+    "server/loom_server/service/reembedding.py": "a job's failure is told to whoever asks for its status",
     "server/loom_server/cli/command.py": "the process edge: an unknown error leaves as an exit code",
 }
 
@@ -48,6 +49,7 @@ UNSCOPED = {
     "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
     "server/loom_server/store/process.py": "the highest row id, above which new ones begin; who else writes here",
     "server/loom_server/keep/evidence.py": "what a crash left is looked for in every tenant",
+    "server/loom_server/keep/lacking.py": "rows without a vector of the live model are counted in every tenant",
     "server/loom_server/keep/terms.py": "a sample of every tenant's terms is made again",
     "server/loom_server/cli/checks.py": "the doctor looks at every tenant",
 }

@@ -46,6 +46,9 @@ from loom_client.wire.ops import (
     OpsCapabilitiesResponse,
     OpsHealthRequest,
     OpsHealthResponse,
+    OpsReembedRequest,
+    OpsReembedResponse,
+    ReembedState,
     StartProgress,
 )
 from loom_client.wire.problem import FieldProblem, Problem, ProblemBody, StartProblem
@@ -95,9 +98,12 @@ __all__ = [
     "OpsCapabilitiesResponse",
     "OpsHealthRequest",
     "OpsHealthResponse",
+    "OpsReembedRequest",
+    "OpsReembedResponse",
     "Problem",
     "ProblemBody",
     "Reader",
+    "ReembedState",
     "Request",
     "RetrievalDefaults",
     "RetrievalWork",

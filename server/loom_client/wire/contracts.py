@@ -93,6 +93,13 @@ _TABLE = (
         "read",
         "Tell what the service can do.",
     ),
+    Contract(
+        "ops.reembed",
+        ops.OpsReembedRequest,
+        ops.OpsReembedResponse,
+        "write",
+        "Move vectors to the model of the embedder that serves now.",
+    ),
 )
 
 CONTRACTS: Mapping[str, Contract] = MappingProxyType({contract.name: contract for contract in _TABLE})

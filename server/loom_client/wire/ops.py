@@ -1,12 +1,16 @@
-"""What a service says of itself: `ops.health` and `ops.capabilities`."""
+"""What a service says of itself, `ops.health` and `ops.capabilities`, and what it is asked to do: `ops.reembed`."""
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import datetime
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from loom_client.wire.base import Answer, Request
+from loom_client.wire.fields import Name
+
+ReembedState: TypeAlias = Literal["idle", "planned", "running", "done", "failed", "cancelled"]
 
 
 class OpsHealthRequest(Request):
@@ -30,6 +34,10 @@ class OpsHealthResponse(Answer):
     embedding_model: str = Field(description="The model that turns text into vectors.")
     uptime_s: float = Field(description="Seconds since it became ready.")
     checks: tuple[HealthCheck, ...] = Field(description="What was looked at.")
+    stale_rows: int | None = Field(
+        description="Rows without a vector of the live model, at most a minute old; null where they were not counted."
+    )
+    reembedding: ReembedState = Field(description="How the re-embedding of this service stands.")
 
 
 class StartProgress(Answer):
@@ -64,3 +72,30 @@ class OpsCapabilitiesResponse(Answer):
     legs: tuple[str, ...] = Field(description="The legs that are built.")
     embedding_model: str = Field(description="The model that turns text into vectors.")
     limits: dict[str, int] = Field(description="Bounds of a request.")
+
+
+class OpsReembedRequest(Request):
+    """Move vectors to the model of the embedder that serves now."""
+
+    action: Literal["plan", "start", "status", "cancel"] = Field(
+        default="status", description="Count what is to be done, begin, tell how far it is, or stop."
+    )
+    org: Name | None = Field(default=None, description="Only this organisation; left out: all of them.")
+
+
+class OpsReembedResponse(Answer):
+    """How far the one re-embedding of the service is, or what it would have to do."""
+
+    state: ReembedState = Field(description="How it stands; 'planned' answers the action 'plan'.")
+    model: str = Field(description="The model that vectors are moved to.")
+    org: str | None = Field(description="The organisation it is about; null: all of them.")
+    orgs: int = Field(description="Organisations that have something to be done.")
+    orgs_done: int = Field(description="Those that are finished.")
+    rows_total: int = Field(description="Rows that lacked a vector when it began, and since.")
+    rows_done: int = Field(description="Rows that got theirs.")
+    rows_left: int = Field(description="Rows that still lack one.")
+    characters: int = Field(description="Characters of the rows that lacked a vector when they were counted.")
+    started_at: datetime | None = Field(description="When it began.")
+    ended_at: datetime | None = Field(description="When it ended.")
+    error_code: str | None = Field(description="Code of what ended it, where it failed or was cancelled.")
+    error: str | None = Field(description="What ended it, and what to do.")

@@ -51,6 +51,8 @@ class Handlers(Protocol):
         self, request: wire.OpsCapabilitiesRequest, deadline: Deadline
     ) -> wire.OpsCapabilitiesResponse: ...
 
+    def reembed(self, request: wire.OpsReembedRequest, deadline: Deadline) -> wire.OpsReembedResponse: ...
+
 
 Handler = Callable[[Any, Deadline], wire.Answer]
 
@@ -105,6 +107,7 @@ _HANDLERS: Mapping[str, Callable[[Handlers], Handler]] = {
     "namespace.set": lambda services: services.namespace_set,
     "ops.health": lambda services: services.health,
     "ops.capabilities": lambda services: services.capabilities,
+    "ops.reembed": lambda services: services.reembed,
 }
 _SECONDS: Mapping[str, Callable[[Any, Settings], float]] = {
     "memory.search": search_seconds,

@@ -17,10 +17,12 @@ from pathlib import Path
 import loom_schema
 from loom_client import wire
 from loom_server.analysis.analyse import ANALYZER_VERSION
+from loom_server.cli.screen import counted
 from loom_server.embed.base import Embedder, Probed
 from loom_server.embed.choose import make_embedder
 from loom_server.errors import ConfigError, EmbedError, MigrationEdited, SchemaUnfit
 from loom_server.keep.integrity import check
+from loom_server.keep.lacking import lacking
 from loom_server.keep.terms import check_terms
 from loom_server.settings import Settings
 from loom_server.sources import Read
@@ -35,7 +37,8 @@ LEAST_FREE_BYTES = 1_000_000_000
 MEND_EMBEDDER = "loom config show, then set what is said"
 MEND_MEMORIES = "loom doctor --mend"
 MEND_SCHEMA = "start the Loom that wrote it, or restore a backup"
-MEND_MODEL = "export LOOM_EMBEDDER=<the embedder of those vectors>"
+MEND_VECTORS = "loom reembed"
+MEND_MODEL = f"{MEND_VECTORS}, or export LOOM_EMBEDDER=<the embedder of those vectors>"
 MEND_TERMS = "loom ingest <their files> --data-dir <a new directory>"
 _MODELS = """
 SELECT org, argMax(embedding_model, version) AS model
@@ -91,6 +94,7 @@ def served(owner: Owner, health: wire.OpsHealthResponse) -> Iterator[Check]:
     for one in health.checks:
         mend = MEND_EMBEDDER if one.name == "embedder" else f"kill {owner.pid} && loom doctor"
         yield Check(one.name, one.ok, one.detail, "" if one.ok else mend)
+    yield _vectors(health.stale_rows or 0, health.embedding_model)
 
 
 def schema(store: Store) -> Iterator[Check]:
@@ -131,6 +135,8 @@ def contents(store: Store, embedder: Embedder) -> Iterator[Check]:
     yield Check("memories", report.sound, detail, "" if report.sound else MEND_MEMORIES)
     yield _terms(store)
     yield _models(store, embedder)
+    live = embedder.identity.name
+    yield _vectors(lacking(store, live).rows, live)
 
 
 def _terms(store: Store) -> Check:
@@ -148,6 +154,13 @@ def _models(store: Store, embedder: Embedder) -> Check:
     if other:
         return Check("embedding model", False, f"{live} serves, others hold {', '.join(other)}", MEND_MODEL)
     return Check("embedding model", True, f"{live}, the model of every org that holds vectors ({len(rows)})")
+
+
+def _vectors(rows: int, model: str) -> Check:
+    """Rows without a vector of the live model are found by their words alone."""
+    if rows:
+        return Check("vectors", False, f"{counted(rows, 'row')} without a vector of {model}", MEND_VECTORS)
+    return Check("vectors", True, f"every row has one of {model}")
 
 
 def _python() -> Check:

@@ -31,7 +31,7 @@ from loom_server.store.lock import owner_of
 from loom_server.store.migrate import migrate
 from loom_server.store.rollups import Tokenizer, mend
 
-CHECKS = 12
+CHECKS = 13
 """About how many there are, for the bar."""
 
 Mend = Annotated[bool, typer.Option("--mend", help="First finish what a crash left and rebuild wrong roll-ups.")]

@@ -83,6 +83,9 @@ class Door:
     def health(self, request: wire.OpsHealthRequest) -> wire.OpsHealthResponse:
         return self._ask("ops.health", request, wire.OpsHealthResponse)
 
+    def reembed(self, request: wire.OpsReembedRequest) -> wire.OpsReembedResponse:
+        return self._ask("ops.reembed", request, wire.OpsReembedResponse)
+
     def _ask(self, name: str, request: wire.Request, kind: type[A]) -> A:
         return cast("A", self._caller.call(name, request))
 

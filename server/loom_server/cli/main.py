@@ -15,6 +15,7 @@ from loom_server.cli.evaluate.group import evaluate
 from loom_server.cli.explain import explain
 from loom_server.cli.ingest import ingest
 from loom_server.cli.migrate import migrate
+from loom_server.cli.reembed import reembed
 from loom_server.cli.search import search
 from loom_server.cli.serve import serve
 from loom_server.cli.write import set_memory
@@ -52,6 +53,7 @@ app.command("explain")(identity_command(explain))
 app.command("ingest")(identity_command(ingest))
 app.command("migrate")(command(migrate))
 app.command("doctor")(command(doctor))
+app.command("reembed")(command(reembed))
 app.add_typer(config, name="config")
 app.add_typer(evaluate, name="eval")
 

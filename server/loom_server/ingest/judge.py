@@ -12,7 +12,7 @@ writers of one key in one group both get their version and the later one lives. 
 the moment are given.
 
 Limits: a draft with a time to live is never the same as what is stored, since its end has moved. A
-row that was stored without its vector stays so while the same value is written again.
+row that was stored without its vector stays so while the same value is written again; a re-embedding mends it.
 """
 
 from __future__ import annotations

@@ -138,6 +138,8 @@ METERS = (
         "What the sweep at a start found after an unclean stop; mended are namespaces, the others versions.",
         {"change": labels.CHANGES},
     ),
+    Meter("loom_reembed_rows_total", "counter", "Rows that a re-embedding gave a vector of the live model."),
+    Meter("loom_reembed_rows_left", "gauge", "Rows that the running re-embedding has still to do; 0 where none runs."),
     Meter("loom_start_stage_seconds", "gauge", "Time of each stage of the start.", {"stage": labels.STAGES}),
     Meter("loom_uptime_seconds", "gauge", "Time since the services were opened."),
     Meter(

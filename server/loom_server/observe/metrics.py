@@ -143,6 +143,11 @@ class Metrics:
         """What a sweep did."""
         self._of("sweep_versions_total", change).inc(number)
 
+    def reembedded(self, rows: int, left: int) -> None:
+        """A re-embedding has given these rows their vectors, and these are left."""
+        self._of("reembed_rows_total").inc(rows)
+        self._of("reembed_rows_left").set(left)
+
     def stage(self, name: str, milliseconds: float) -> None:
         """A stage of the start is done; a `Recorder`."""
         self._of("start_stage_seconds", name).set(milliseconds / 1000.0)

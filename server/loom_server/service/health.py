@@ -49,6 +49,8 @@ def health_of(store: Store, embedder: Embedder, uptime_s: float, deadline: Deadl
         embedding_model=embedder.identity.name,
         uptime_s=round(uptime_s, 3),
         checks=checks,
+        stale_rows=None,
+        reembedding="idle",
     )
 
 

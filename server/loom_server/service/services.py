@@ -12,17 +12,22 @@ from loom_server import __version__
 from loom_server.model.deadline import Deadline
 from loom_server.service.health import health_of
 from loom_server.service.reads import Reads
+from loom_server.service.upkeep import Upkeep
 from loom_server.service.writes import Writes
 
 
-class Services(Reads, Writes):
+class Services(Reads, Writes, Upkeep):
     """All operations over one store; safe from many threads."""
 
     __slots__ = ()
 
     def health(self, request: wire.OpsHealthRequest, deadline: Deadline) -> wire.OpsHealthResponse:
         """How the service is, by what it can do right now."""
-        return health_of(self.searcher.store, self.searcher.embedder, time.monotonic() - self.started, deadline)
+        store, embedder = self.searcher.store, self.searcher.embedder
+        health = health_of(store, embedder, time.monotonic() - self.started, deadline)
+        health.stale_rows = self.stale.count(store, embedder.identity.name, deadline)
+        health.reembedding = self.reembedding.progress.state
+        return health
 
     def capabilities(self, request: wire.OpsCapabilitiesRequest, deadline: Deadline) -> wire.OpsCapabilitiesResponse:
         """What the service can do, read off the wire's own models."""
@@ -44,6 +49,7 @@ class Services(Reads, Writes):
 
     def close(self) -> None:
         """Let running work end, then let the store go."""
+        self.reembedding.close()
         if not self.writer.close():
             self.searcher.store.doubt()
         self.searcher.executor.shutdown()

@@ -2,7 +2,8 @@
 
 A write passes: it reads the language of its namespace, and analyses its values by it, before it is
 queued. Whoever changes the language has the namespace alone: it waits for those who are inside, and
-whoever comes meanwhile waits for it. It is never kept out by a stream of writes.
+whoever comes meanwhile waits for it. It is never kept out by a stream of writes. The same goes for the
+model of an org, which stands here as the org's own row, (org, "-").
 """
 
 from __future__ import annotations
@@ -58,4 +59,6 @@ class Turnstile:
 
     def _await(self, free: Callable[[], bool], deadline: Deadline) -> None:
         if not self._changed.wait_for(free, deadline.left()):
-            raise DeadlineExceeded("The time given was used up while the namespace's language was being changed.")
+            raise DeadlineExceeded(
+                "The time given was used up while the namespace's language or its org's model was being changed."
+            )

@@ -13,6 +13,7 @@ from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Draft, Memory, WriteOutcome
 from loom_server.service import answers, intake
 from loom_server.service.tenants import Tenants
+from loom_server.store.namespaces import ORG_ROW
 
 
 class Writes(Tenants):
@@ -139,8 +140,9 @@ class Writes(Tenants):
     def _put(
         self, drafts: Sequence[Draft], request: wire.Tenant, deadline: Deadline
     ) -> tuple[WriteOutcome | LoomError, ...]:
-        """Write drafts of one namespace, whose language stays what it is until they are answered."""
-        with self.turnstile.passing((request.org, request.namespace), deadline):
+        """Write drafts of one namespace. Its language, and its org's model, stay what they are until the answer."""
+        org, namespace = (request.org, ORG_ROW), (request.org, request.namespace)
+        with self.turnstile.passing(org, deadline), self.turnstile.passing(namespace, deadline):
             language = self.preferences(request.org, request.namespace, deadline).language
             return self.writer.write(drafts, deadline, language)
 

@@ -7,7 +7,7 @@
 
 A drift is a `CommitDelta`; inserting it makes stored and rebuilt equal. The fact plane is compared in
 the engine, and only tokens that differ come back. The embed plane is counted here, page by page:
-memory holds one page of contents and the vocabulary.
+memory holds one page of contents and the vocabulary. `recount.py` does so while writes go on.
 
 Limits: the tokens of vectors of another model than the live one cannot be counted; such an org's
 embed plane is left as it is.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from loom_server.model.deadline import Deadline
@@ -63,7 +63,7 @@ _FACT_CORPUS = Template(
 _CONTENTS = Template(
     "rollups.contents",
     """
-    SELECT agent, user_id, session_id, memory_key, version, content
+    SELECT agent, user_id, session_id, memory_key, version, id, content
     FROM loom.memory
     WHERE /*scope*/ AND status = 'live'
         AND (agent, user_id, session_id, memory_key, version)
@@ -104,6 +104,27 @@ class Tokenizer:
     tokens: Callable[[str], Sequence[str]]
 
 
+@dataclass(slots=True)
+class EmbedCounts:
+    """The embedder's tokens of some rows, counted."""
+
+    docs: int = 0
+    df: Counter[str] = field(default_factory=Counter[str])
+    cf: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, tokens: Sequence[str]) -> None:
+        """Count one row."""
+        self.docs += 1
+        self.cf.update(tokens)
+        self.df.update(set(tokens))
+
+    def remove(self, tokens: Sequence[str]) -> None:
+        """Count one row no longer."""
+        self.docs -= 1
+        self.cf.subtract(tokens)
+        self.df.subtract(set(tokens))
+
+
 def drift(store: Store, scope: Scope, tokenizer: Tokenizer, deadline: Deadline | None = None) -> list[CommitDelta]:
     """What the namespace's roll-ups lack, of either sign; empty where they are right."""
     found = [_fact_drift(store, scope, deadline)]
@@ -133,15 +154,15 @@ def _fact_drift(store: Store, scope: Scope, deadline: Deadline | None) -> Commit
 
 
 def _embed_drift(store: Store, scope: Scope, tokenizer: Tokenizer, deadline: Deadline | None) -> CommitDelta:
-    df: Counter[str] = Counter()
-    cf: Counter[str] = Counter()
-    docs = 0
-    for content in _contents(store, scope, tokenizer.model, deadline):
-        tokens = tokenizer.tokens(content)
-        docs += 1
-        cf.update(tokens)
-        df.update(set(tokens))
-    length = cf.total()
+    counts = EmbedCounts()
+    for _, content in contents(store, scope, tokenizer.model, deadline):
+        counts.add(tokenizer.tokens(content))
+    return embed_lacking(store, scope, counts, deadline)
+
+
+def embed_lacking(store: Store, scope: Scope, counts: EmbedCounts, deadline: Deadline | None = None) -> CommitDelta:
+    """What the stored embed plane lacks of `counts`."""
+    df, cf = counts.df.copy(), counts.cf.copy()
     stored = store.query(_STORED_TOKENS.bind(scope), deadline).rows()
     for token, stored_df, stored_cf in cast("list[tuple[str, int, int]]", stored):
         df[token] -= stored_df
@@ -153,21 +174,21 @@ def _embed_drift(store: Store, scope: Scope, tokenizer: Tokenizer, deadline: Dea
         scope.org,
         scope.namespace,
         EMBED,
-        docs - stored_docs,
-        length - stored_length,
+        counts.docs - stored_docs,
+        counts.cf.total() - stored_length,
         {token: df[token] for token in lacking},
         {token: cf[token] for token in lacking},
     )
 
 
-def _contents(store: Store, scope: Scope, model: str, deadline: Deadline | None) -> Iterator[str]:
-    """The contents of the live rows that have a vector of the model, in key order."""
+def contents(store: Store, scope: Scope, model: str, deadline: Deadline | None = None) -> Iterator[tuple[int, str]]:
+    """Id and content of the live rows that have a vector of the model, in key order."""
     names = ("agent", "user", "session", "memory_key", "version")
     after: tuple[object, ...] = _START
     while True:
         parameters = {**dict(zip(names, after, strict=True)), "model": model, "limit": PAGE}
         rows = store.query(_CONTENTS.bind(scope, parameters), deadline).rows()
-        yield from (str(row[5]) for row in rows)
+        yield from ((cast(int, row[5]), str(row[6])) for row in rows)
         if len(rows) < PAGE:
             return
         after = rows[-1][:5]
