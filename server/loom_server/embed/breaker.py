@@ -1,8 +1,9 @@
 """Leaves an endpoint alone that keeps failing.
 
-    fewer than FAILURES failures in a row     every request may go
-    from then on                              one request each PAUSE_S seconds
+    fewer than FAILURES calls in a row that failed     every call may go
+    from then on                                       one call each PAUSE_S seconds, as a trial
 
+A call fails when all its attempts have: a burst of requests that are answered at the second attempt counts nothing.
 One success closes it. The moment of the next try is set when a try is let through, so a try that never tells
 how it ended blocks nothing for longer than a pause.
 """
@@ -13,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-FAILURES = 5
+FAILURES = 3
 PAUSE_S = 5.0
 
 
@@ -33,12 +34,17 @@ class Breaker:
 
     @property
     def open(self) -> bool:
-        """Whether a request would be held back now."""
+        """Whether a call would be held back now."""
         with self._lock:
             return self._left() > 0.0
 
+    @property
+    def trying(self) -> bool:
+        """Whether a call that goes now is a trial."""
+        return self._failures >= FAILURES
+
     def wait(self) -> float:
-        """0.0 where a request may go, which is then taken to go; else the seconds until one may."""
+        """0.0 where a call may go, which is then taken to go; else the seconds until one may."""
         with self._lock:
             left = self._left()
             if left == 0.0 and self._failures >= FAILURES:
@@ -46,12 +52,12 @@ class Breaker:
             return left
 
     def succeeded(self) -> None:
-        """A request was answered."""
+        """A call was answered."""
         with self._lock:
             self._failures = 0
 
     def failed(self) -> None:
-        """A request failed in a way that the next one may fail, too."""
+        """A call failed in a way that the next one may fail, too."""
         with self._lock:
             self._failures += 1
             self._next = self._monotonic() + PAUSE_S

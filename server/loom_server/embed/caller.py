@@ -4,7 +4,9 @@
     pause       what Retry-After says and up to a tenth more, else the scheduled pause and up to half less
     gives up    where the pause would outlast the errand, or MOST_PAUSE_S
 
-Before each attempt the breaker is asked, so an endpoint that is down costs a search nothing once that is known.
+The breaker is asked before the first attempt, so an endpoint that is down costs a search nothing once that is known;
+a trial has one attempt. A time-out counts for the breaker where the attempt had PATIENCE_S seconds or the whole
+time-out: a caller in a hurry says nothing of the endpoint.
 A provider is an `Api`: how a request is sent, how its answer is read, what its errors mean.
 """
 
@@ -32,6 +34,7 @@ Observer = Callable[[str], None]
 
 PAUSES_S = (0.25, 1.0)
 MOST_PAUSE_S = 60.0
+PATIENCE_S = 2.0
 SHARE = 0.5
 """Share of what is left of a deadline that the embedder may use: the words are searched, or written, after it."""
 
@@ -128,24 +131,28 @@ class Caller:
             raise
 
     def _rows(self, texts: Sequence[str], role: Role, errand: Errand) -> Vectors:
-        pauses = iter(PAUSES_S)
+        self._admit()
+        pauses = iter(() if self.breaker.trying else PAUSES_S)
         while True:
-            outcome = self._once(texts, role, errand)
+            if errand.over or errand.left() == 0.0:
+                raise EmbedError(f"Embedder {self._api.name} had no time left.")
+            seconds = min(self._timeout_s, errand.left())
+            outcome = self._once(texts, role, seconds)
             if not isinstance(outcome, Failure):
+                self.breaker.succeeded()
+                self._answered = time.monotonic()
                 return outcome
             pause = _pause(outcome, next(pauses, None))
             if pause is None or pause >= errand.left():
+                self._weigh(outcome, seconds)
                 raise EmbedError(f"Embedder {self._api.name} {outcome.sentence()}.", retry_after_s=outcome.after_s)
             errand.pause(pause)
 
-    def _once(self, texts: Sequence[str], role: Role, errand: Errand) -> Vectors | Failure:
-        self._admit(errand)
+    def _once(self, texts: Sequence[str], role: Role, seconds: float) -> Vectors | Failure:
         try:
-            answer = self._api.send(texts, role, min(self._timeout_s, errand.left()))
+            answer = self._api.send(texts, role, seconds)
         except self._api.failures as error:
             return self._failed(self._api.failure(error))
-        self.breaker.succeeded()
-        self._answered = time.monotonic()
         try:
             rows = np.stack([_numbers(vector) for vector in self._api.read(answer)])
         except _MALFORMED:
@@ -155,9 +162,7 @@ class Caller:
         self._observer("ok")
         return rows
 
-    def _admit(self, errand: Errand) -> None:
-        if errand.over or errand.left() == 0.0:
-            raise EmbedError(f"Embedder {self._api.name} had no time left.")
+    def _admit(self) -> None:
         wait = self.breaker.wait()
         if wait:
             raise EmbedError(
@@ -168,9 +173,14 @@ class Caller:
 
     def _failed(self, failure: Failure) -> Failure:
         self._observer(failure.kind)
-        if failure.counts:
-            self.breaker.failed()
         return failure
+
+    def _weigh(self, failure: Failure, seconds: float) -> None:
+        """Tell the breaker how a call ended whose last attempt had so many seconds."""
+        if not failure.counts:
+            self.breaker.succeeded()
+        elif failure.kind != "timeout" or seconds >= min(PATIENCE_S, self._timeout_s):
+            self.breaker.failed()
 
 
 def _pause(failure: Failure, scheduled: float | None) -> float | None:

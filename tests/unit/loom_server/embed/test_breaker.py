@@ -34,7 +34,7 @@ def fail(breaker: Breaker, times: int) -> None:
 
 def test_it_opens_at_its_number_of_failures(breaker: Breaker) -> None:
     fail(breaker, FAILURES - 1)
-    assert (breaker.wait(), breaker.open) == (0.0, False)
+    assert (breaker.wait(), breaker.open, breaker.trying) == (0.0, False, False)
     breaker.failed()
     assert (breaker.wait(), breaker.open) == (PAUSE_S, True)
     assert breaker.failures == FAILURES
@@ -53,6 +53,7 @@ def test_one_is_let_through_each_pause(breaker: Breaker, clock: Clock) -> None:
     assert breaker.wait() == 1.0
     clock.now += 1.0
     assert [breaker.wait(), breaker.wait()] == [0.0, PAUSE_S]
+    assert breaker.trying
     breaker.failed()
     clock.now += PAUSE_S - 1.0
     assert breaker.wait() == 1.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from embedding_server import KEY, EmbeddingServer, embedding_server, vectors
-from loom_server.embed import caller
+from loom_server.embed import breaker, caller
 from loom_server.embed.breaker import FAILURES
 from loom_server.embed.openai import openai_embedder
 from loom_server.embed.remote import BATCH_BYTES, Remote, revision_of
@@ -143,13 +143,43 @@ def test_a_wait_that_does_not_fit_is_told_at_once(server: EmbeddingServer, after
 def test_an_endpoint_that_keeps_failing_is_left_alone(server: EmbeddingServer) -> None:
     shared = embedder(server)
     server.order("status", status=500)
-    for _ in range(4):
-        with pytest.raises(EmbedError):
+    for _ in range(FAILURES):
+        with pytest.raises(EmbedError, match="HTTP 500"):
             shared.query("red house")
-    assert len(server.asked) == FAILURES
+    assert len(server.asked) == 3 * FAILURES
     with pytest.raises(EmbedError, match=f"failed {FAILURES} times in a row; it is left alone") as told:
         shared.query("red house")
     assert 0.0 < (told.value.retry_after_s or 0.0) <= 5.0
+    assert len(server.asked) == 3 * FAILURES
+
+
+def test_a_trial_is_one_request(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breaker, "PAUSE_S", 0.0)
+    shared = embedder(server)
+    server.order("status", status=500)
+    for _ in range(FAILURES + 2):
+        with pytest.raises(EmbedError, match="HTTP 500"):
+            shared.query("red house")
+    assert len(server.asked) == 3 * FAILURES + 2
+    server.order("fine")
+    assert shared.query("red house").any()
+
+
+def test_a_burst_that_passes_counts_nothing(server: EmbeddingServer) -> None:
+    shared = embedder(server)
+    for number in range(2 * FAILURES):
+        server.order("status", status=429, times=2)
+        assert shared.query(f"red house {number}").any()
+
+
+def test_callers_in_a_hurry_do_not_have_the_endpoint_left_alone(server: EmbeddingServer) -> None:
+    shared = embedder(server)
+    shared.query("green roof")
+    server.order("slow", seconds=0.3)
+    for _ in range(2 * FAILURES):
+        with pytest.raises(EmbedError, match="time"):
+            shared.query("red house", deadline=Deadline(0.1))
+    assert shared.query("blue door").any()
 
 
 def test_texts_that_are_refused_do_not_have_the_endpoint_left_alone(server: EmbeddingServer) -> None:
