@@ -177,8 +177,8 @@ def test_callers_in_a_hurry_do_not_have_the_endpoint_left_alone(server: Embeddin
     shared.query("green roof")
     server.order("slow", seconds=0.3)
     for _ in range(2 * FAILURES):
-        with pytest.raises(EmbedError, match="time"):
-            shared.query("red house", deadline=Deadline(0.1))
+        with pytest.raises((EmbedError, DeadlineExceeded)):
+            shared.query("red house", deadline=Deadline(0.2))
     assert shared.query("blue door").any()
 
 
