@@ -90,7 +90,7 @@ def test_an_endpoint_that_is_not_there(name: str) -> None:
 def test_a_slow_endpoint_leaves_time_for_the_words(server: EmbeddingServer, name: str) -> None:
     server.order("slow", seconds=3.0)
     embedder = made(server, name)
-    deadline = Deadline(1.0)
+    deadline = Deadline(2.0)
     with pytest.raises(EmbedError):
         embedder.query("red house", deadline=deadline)
     deadline.check()

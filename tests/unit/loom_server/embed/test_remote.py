@@ -85,7 +85,7 @@ def test_no_more_requests_than_allowed_run_at_once(server: EmbeddingServer) -> N
 def test_a_slow_endpoint_leaves_half_of_the_time(server: EmbeddingServer) -> None:
     server.order("slow", seconds=3.0)
     shared = embedder(server)
-    deadline = Deadline(1.0)
+    deadline = Deadline(2.0)
     with pytest.raises(EmbedError, match="time"):
         shared.query("red house", deadline=deadline)
     deadline.check()
