@@ -38,7 +38,7 @@ class CohereApi:
         """Raises `ConfigError` where the package or the key is missing."""
         driver, self._error = _driver()
         address = address_of(settings) or ADDRESS
-        self._client = driver.ClientV2(key_of(settings), base_url=address, max_retries=0)
+        self._client = driver.ClientV2(key_of(settings), base_url=address)
         self._model = settings.embedder_model or MODEL
         wanted = settings.embedder_dimension
         self._options = {"output_dimension": wanted} if wanted not in (0, DIMENSIONS.get(self._model)) else {}
@@ -72,7 +72,8 @@ class CohereApi:
             texts=list(texts),
             embedding_types=["base64"],
             truncate="END",
-            request_options={"timeout": timeout_s, "max_retries": 0},
+            # The first name is the newer one of the same.
+            request_options={"timeout": timeout_s, "timeout_in_seconds": timeout_s, "max_retries": 0},
             **self._options,
         )
 
@@ -86,7 +87,7 @@ class CohereApi:
             return Failure("timeout" if isinstance(error, httpx.TimeoutException) else "unreachable")
         told: Any = error
         status: int = told.status_code or 500
-        return Failure("junk", status) if status < 400 else of_status(status, told.headers)
+        return Failure("junk", status) if status < 400 else of_status(status, getattr(told, "headers", None))
 
 
 def cohere_embedder(settings: Settings) -> Remote:
