@@ -1,27 +1,20 @@
 """What every `Store` does, whichever engine stands behind it.
 
-A new store joins by one line in `conformant`. The server is the one at LOOM_TEST_CLICKHOUSE_URL, else the
-embedded engine of another process behind a stand-in for the server's wire (`clickhouse_http.py`).
+A new store joins by one line in `conformant`.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import uuid4
 
 import numpy as np
 import pytest
-from pydantic import SecretStr
 
-import clickhouse_http
 from loom_server.errors import (
     Cancelled,
     DeadlineExceeded,
@@ -30,8 +23,6 @@ from loom_server.errors import (
     StatementFailed,
 )
 from loom_server.model.deadline import Deadline
-from loom_server.store.migrate import migrate
-from loom_server.store.server import ServerStore
 from loom_server.store.store import Insert, Statement, Store
 
 ENDLESS = "SELECT sum(cityHash64(number)) FROM numbers(1000000000000)"
@@ -54,28 +45,6 @@ AWKWARD = [
     "\u2028\u202e",
 ]
 DIMENSION = 8
-
-
-@pytest.fixture(scope="session")
-def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server answers."""
-    if given := os.environ.get("LOOM_TEST_CLICKHOUSE_URL"):
-        yield given
-        return
-    command = [sys.executable, clickhouse_http.__file__, str(tmp_path_factory.mktemp("server"))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())["url"]
-        process.kill()
-
-
-@pytest.fixture(scope="session")
-def server(server_url: str) -> Iterator[ServerStore]:
-    """A migrated store on the server."""
-    opened = ServerStore(SecretStr(server_url), clients=8)
-    migrate(opened)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(params=["embedded", "server"])

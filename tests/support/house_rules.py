@@ -48,6 +48,7 @@ UNSCOPED = {
     "server/loom_server/store/driven.py": "asks the engine for its columns",
     "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
     "server/loom_server/store/process.py": "the highest row id, above which new ones begin; who else writes here",
+    "server/loom_server/keep/neighbours.py": "what another process left is looked for in every tenant",
     "server/loom_server/keep/evidence.py": "what a crash left is looked for in every tenant",
     "server/loom_server/keep/lacking.py": "rows without a vector of the live model are counted in every tenant",
     "server/loom_server/keep/terms.py": "a sample of every tenant's terms is made again",

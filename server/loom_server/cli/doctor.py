@@ -22,13 +22,16 @@ from loom_server.embed.base import Embedder
 from loom_server.embed.choose import make_embedder
 from loom_server.errors import ConfigError, LoomError, StoreLocked
 from loom_server.keep.evidence import namespaces
+from loom_server.keep.neighbours import Neighbours
 from loom_server.keep.sweep import sweep
+from loom_server.model.clock import SystemClock
 from loom_server.model.scope import Scope
 from loom_server.settings import Settings
 from loom_server.sources import Read
 from loom_server.store.choose import AnyStore, open_store, place_of
 from loom_server.store.lock import owner_of
 from loom_server.store.migrate import migrate
+from loom_server.store.process import GONE_S, Process
 from loom_server.store.rollups import Tokenizer, mend
 
 CHECKS = 13
@@ -103,12 +106,29 @@ def _place(store: AnyStore, settings: Settings) -> Check:
 def _mend(store: AnyStore, embedder: Embedder) -> None:
     """Bring the schema up to date, finish what a crash left, and rebuild roll-ups that are wrong."""
     migrate(store)
-    swept = sweep(store, embedder)
     tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
+    if store.shared:
+        _mend_among_others(store, tokenizer)
+        return
+    swept = sweep(store, embedder)
     for org, namespace in namespaces(store):
         mend(store, Scope(org, namespace), tokenizer)
     if swept.whole:
         store.settle()
+
+
+def _mend_among_others(store: AnyStore, tokenizer: Tokenizer) -> None:
+    """The same while other processes may write: what they are in the middle of is left to them."""
+    clock = SystemClock()
+    process = Process.join(store, clock, store.timeout_s)
+    try:
+        neighbours = Neighbours.of(store, process, clock, tokenizer)
+        if neighbours is not None:
+            neighbours.sweep(GONE_S)
+            for org, namespace in namespaces(store):
+                neighbours.mend(org, namespace)
+    finally:
+        process.close()
 
 
 def _locked(settings: Settings, error: StoreLocked) -> Iterator[Check]:

@@ -106,7 +106,7 @@ def stale(store: Store) -> Iterator[list[Ending]]:
         parameters = {**dict(zip(names, after, strict=True)), "limit": PAGE}
         rows = store.query(Statement("evidence.stale", _STALE, parameters, _IN_ORDER)).rows()
         if rows:
-            yield [ending for row in rows for ending in _endings(row)]
+            yield [ending for row in rows for ending in endings_of(row)]
         if len(rows) < PAGE:
             return
         after = rows[-1][: len(names)]
@@ -123,7 +123,8 @@ def namespaces(store: Store) -> list[tuple[str, str]]:
     return sorted(cast("list[tuple[str, str]]", store.query(_NAMESPACES).rows()))
 
 
-def _endings(row: tuple[object, ...]) -> Iterator[Ending]:
+def endings_of(row: tuple[object, ...]) -> Iterator[Ending]:
+    """The endings in a key's row: its six parts, its newest version, its stale ones."""
     key = Key(*cast("tuple[str, str, str, str, str, str]", row[:6]))
     return (Ending(key, one, cast(int, row[6])) for one in cast("list[int]", row[7]))
 

@@ -37,6 +37,8 @@ Event: TypeAlias = MutableMapping[str, Any]
 
 OWN = ("loom", "loom_server")
 """The loggers of this project."""
+TALKATIVE = ("urllib3", "clickhouse_connect")
+"""They warn of what the store tells as an error, with its mend."""
 
 HASH_BYTES = 8
 LONGEST_FOREIGN = 200
@@ -112,6 +114,8 @@ def configure(log_format: LogFormat = "auto", level: LogLevel = "info") -> None:
     root.setLevel(max(lowest, logging.WARNING))
     for name in OWN:
         logging.getLogger(name).setLevel(lowest)
+    for name in TALKATIVE:
+        logging.getLogger(name).setLevel(max(lowest, logging.ERROR) if lowest > logging.DEBUG else lowest)
     structlog.configure(
         processors=[*_shared(), renderer],
         wrapper_class=structlog.make_filtering_bound_logger(lowest),

@@ -15,11 +15,13 @@ from loom_server.embed.base import Embedder
 from loom_server.embed.choose import make_embedder
 from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
+from loom_server.keep.neighbours import Neighbours
 from loom_server.keep.sweep import sweep
 from loom_server.model.clock import Clock, SystemClock
 from loom_server.observe.logs import Hasher
 from loom_server.observe.metrics import Count, Metrics, count_nothing
 from loom_server.observe.stages import Stages
+from loom_server.service.patrol import Patrol
 from loom_server.service.services import Services
 from loom_server.service.tenants import DEFAULT_LANGUAGE
 from loom_server.service.watch import Watch
@@ -29,6 +31,7 @@ from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
 from loom_server.store.process import Process
+from loom_server.store.rollups import Tokenizer
 from loom_server.store.statistics import SHARED_VOCABULARY, WHOLE_VOCABULARY, Statistics
 from loom_server.store.store import OTHERS_SEEN_S, Pooled, Store
 
@@ -110,7 +113,10 @@ def assemble(
     namespaces = Namespaces(store, process)
     writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces, kept.forget)
     watch = Watch(metrics, Hasher(settings.log_hash_key.get_secret_value()))
-    services = Services(searcher, writer, namespaces, settings, time.monotonic(), watch=watch)
+    tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
+    neighbours = Neighbours.of(store, process, clock, tokenizer)
+    patrol = neighbours and Patrol(neighbours, metrics)
+    services = Services(searcher, writer, namespaces, settings, time.monotonic(), watch=watch, patrol=patrol)
     if metrics is not None:
         _observe(services, metrics)
     return services

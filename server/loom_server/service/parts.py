@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
+from loom_server.service.patrol import Patrol
 from loom_server.service.reembedding import Reembedding, StaleRows
 from loom_server.service.turnstile import Turnstile
 from loom_server.service.watch import Watch
@@ -24,5 +25,6 @@ class Parts:
     started: float
     turnstile: Turnstile = field(default_factory=Turnstile)
     watch: Watch = field(default_factory=Watch)
+    patrol: Patrol | None = None
     reembedding: Reembedding = field(default_factory=Reembedding)
     stale: StaleRows = field(default_factory=StaleRows)

@@ -50,8 +50,11 @@ class Services(Reads, Writes, Upkeep):
     def close(self) -> None:
         """Let running work end, then let the store go."""
         self.reembedding.close()
-        if not self.writer.close():
+        if self.patrol is not None:
+            self.patrol.close()
+        settled = self.writer.close()
+        if not settled:
             self.searcher.store.doubt()
         self.searcher.executor.shutdown()
+        self.namespaces.process.close(settled)
         self.searcher.store.close()
-        self.namespaces.process.close()

@@ -8,9 +8,9 @@ Each puts its claim down before it looks, so that of two that overlap at least o
 may, and both then step back. A claim is not taken back after a commit: it keeps out whoever judged by what
 was stored before it. It is void `life_s` after it was made, so a process that dies holds its keys no longer.
 
-    life_s  =  2 * COMMIT_WITHIN_S + the longest run of a statement + SLACK_S
+    life_s  =  2 * within_s + the longest run of a statement + SLACK_S
 
-A holder begins its commit within COMMIT_WITHIN_S of the claim or gives up, and whoever looks has judged no more than
+A holder begins its commit `within_s` of the claim or gives up, and whoever looks has judged no more than
 COMMIT_WITHIN_S before: no commit that a judgement has missed outlives its claim.
 
 Limits: reads must see what was written before them; over replicas that takes `select_sequential_consistency` and a
@@ -57,11 +57,15 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What came of claiming: the claims, held until the monotonic moment `until`, or those that others have."""
+    """What came of claiming: the claims, or those of them that others have.
+
+    They are good until the monotonic moment `until`, and keep others out for `seconds`.
+    """
 
     claims: frozenset[Claim]
     claimant: int
     until: float
+    seconds: int
     contested: frozenset[Claim] = frozenset()
 
 
@@ -78,15 +82,16 @@ class Claims:
         """`timeout_s` is the longest run of a statement."""
         self._store = store
         self._next_id = next_id
-        self._seconds = ceil(2 * COMMIT_WITHIN_S + timeout_s + SLACK_S)
+        self._timeout_s = timeout_s
         self._monotonic = monotonic
 
-    def take(self, wanted: Collection[Claim], judged_at: float) -> Claimed:
+    def take(self, wanted: Collection[Claim], judged_at: float, within_s: float = COMMIT_WITHIN_S) -> Claimed:
         """Claim all of them, for versions judged at the monotonic moment `judged_at`.
 
         Where the answer names contested ones, nothing is held.
         """
-        claimed = Claimed(frozenset(wanted), self._next_id(), self._monotonic() + COMMIT_WITHIN_S)
+        seconds = ceil(2 * within_s + self._timeout_s + SLACK_S)
+        claimed = Claimed(frozenset(wanted), self._next_id(), self._monotonic() + within_s, seconds)
         if not wanted:
             return claimed
         self._put(claimed, withdrawn=0)
@@ -128,7 +133,7 @@ class Claims:
             [claim.version for claim in claims],
             [claimed.claimant] * len(keys),
             [withdrawn] * len(keys),
-            [self._seconds] * len(keys),
+            [claimed.seconds] * len(keys),
         )
         self._store.insert(Insert("claims", _COLUMNS, data))
 

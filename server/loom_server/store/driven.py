@@ -61,6 +61,11 @@ class DrivenStore:
         self._closed = False
 
     @property
+    def timeout_s(self) -> float:
+        """The longest run of a statement."""
+        return self._timeout_s
+
+    @property
     def clients_in_use(self) -> int:
         """Clients that run a statement now; none after `close`."""
         return 0 if self._closed else self._pool.in_use

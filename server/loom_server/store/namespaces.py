@@ -167,8 +167,9 @@ class Namespaces:
 
 
 def _cache(shared: bool) -> MutableMapping[tuple[str, str], _Row]:
-    kept: object = TTLCache(KEPT, OTHERS_SEEN_S) if shared else LRUCache(KEPT)
-    return cast("MutableMapping[tuple[str, str], _Row]", kept)
+    if shared:
+        return TTLCache[tuple[str, str], _Row, float](KEPT, OTHERS_SEEN_S)
+    return LRUCache(KEPT)
 
 
 def _claim_key(org: str, namespace: str) -> Key:

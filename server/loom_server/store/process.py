@@ -1,6 +1,6 @@
 """This process among those that write to a store: its number, its row ids, its claims.
 
-    number    one higher than the highest so far; nobody else has it
+    number    higher than any so far, with a remainder by 1024 of which no process lives; nobody else has it
     ids       microseconds since 1970 times 1024, plus the number's remainder by 1024
 
 So the ids of two processes differ, and a row tells which process made it. An embedded store has one owner, who
@@ -9,7 +9,8 @@ needs no number and counts in the remainder instead.
 A process says every BEAT_S that it is there, and leaves when it ends well. One that has said nothing for GONE_S has
 died; what it left half done is swept by another (`keep/fallen.py`).
 
-Limits: the 1,025th process to start shares the remainder of the first; by then that one must have ended.
+Limits: a process that the store does not hear of for GONE_S while it lives is taken for dead. It may write again
+later; the counts of its last moments may then be in the roll-ups twice, until `loom doctor --mend`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ LONGEST_WAIT_S = 0.2
 
 _LAST_ID = Statement("process.last_id", "SELECT max(id) AS id FROM loom.memory")
 _LAST = Statement("process.last", "SELECT max(number) AS number FROM loom.processes")
+_TAGS = """
+SELECT DISTINCT number % {tags:UInt64} AS tag
+FROM loom.processes
+GROUP BY number, owner
+HAVING argMax(state, at) IN ('joined', 'here')
+"""
 _SHARERS = "SELECT count() AS sharers FROM loom.processes WHERE number = {number:UInt64} AND owner != {owner:String}"
 _FALLEN = """
 SELECT number, owner, toUnixTimestamp64Micro(toDateTime64(max(at), 6, 'UTC')) AS last
@@ -72,10 +79,10 @@ class Process:
         ids = RowIds(clock, _last_id(store), tag=membership.number % IDS_PER_MICROSECOND)
         return cls(ids, Claims(store, ids.next, timeout_s), membership)
 
-    def close(self) -> None:
-        """Leave, where there are others."""
+    def close(self, settled: bool = True) -> None:
+        """Leave, where there are others; where not everything is settled, they will take this one for dead."""
         if self.membership is not None:
-            self.membership.leave()
+            self.membership.leave(settled)
 
 
 class Membership:
@@ -94,7 +101,7 @@ class Membership:
         """Take the next number. Raises `StoreUnavailable` where others take each one first."""
         owner = token_hex(8)
         for _ in range(TRIES):
-            number = cast(int, store.query(_LAST).column("number")[0]) + 1
+            number = _next_number(store)
             _say(store, number, owner, "joined")
             sharers = store.query(Statement("process.sharers", _SHARERS, {"number": number, "owner": owner}))
             if not sharers.column("sharers")[0]:
@@ -103,13 +110,14 @@ class Membership:
             time.sleep(random.uniform(0, LONGEST_WAIT_S))  # noqa: S311
         raise StoreUnavailable("Too many processes start on this store at once; start this one again.")
 
-    def leave(self) -> None:
-        """Say that this process ended well; may be called again."""
+    def leave(self, settled: bool = True) -> None:
+        """Say no more that this process is there, and that it ended well if it did; may be called again."""
         if self._left.is_set():
             return
         self._left.set()
         self._thread.join()
-        _say(self._store, self.number, self._owner, "left")
+        if settled:
+            _say(self._store, self.number, self._owner, "left")
 
     def _beat(self) -> None:
         while not self._left.wait(BEAT_S):
@@ -128,6 +136,12 @@ def fallen(store: Store, gone_s: float = GONE_S) -> list[Fallen]:
 def swept(store: Store, one: Fallen) -> None:
     """Say that nothing is left to do after a process that died."""
     _say(store, one.number, one.owner, "swept")
+
+
+def _next_number(store: Store) -> int:
+    number = cast(int, store.query(_LAST).column("number")[0]) + 1
+    taken = set(store.query(Statement("process.tags", _TAGS, {"tags": IDS_PER_MICROSECOND})).column("tag"))
+    return next(one for one in range(number, number + IDS_PER_MICROSECOND) if one % IDS_PER_MICROSECOND not in taken)
 
 
 def _last_id(store: Store) -> int:
