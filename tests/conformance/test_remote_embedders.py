@@ -42,6 +42,7 @@ def made(server: EmbeddingServer, name: str, **more: object) -> Embedder:
         ("drop", {}, "cannot be reached", 3),
         ("slow", {"seconds": 0.6}, "did not answer in time", 3),
         ("html", {}, "something else than a vector for each text", 1),
+        ("list", {}, "something else than a vector for each text", 1),
         ("nan", {}, "NaN or infinity|something else than a vector", 1),
         ("dimension", {}, "vectors of 255 numbers, not of 256", 1),
         ("count", {}, "something else than a vector|vectors of 0 numbers", 1),

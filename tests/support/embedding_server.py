@@ -57,7 +57,8 @@ ORIGINS = {"openai": "/v1", "cohere": "", "voyage": "/voyage/v1", "bedrock": ""}
 class Order:
     """How the next `times` requests go.
 
-    `kind` is `slow`, `status`, `drop`, `html`, or what is wrong with the vectors: `nan`, `dimension`, `count`.
+    `kind` is `slow`, `status`, `drop`, what stands in the body (`html`, `list`), or what is wrong with the vectors
+    (`nan`, `dimension`, `count`).
     """
 
     kind: str
@@ -199,8 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._authorised(provider, raw)
                 self._answer(200, self._answered(provider, texts, body, order), order)
             except Refusal as refusal:
-                told = str(refusal)
-                self._answer(refusal.status, {"message": told, "detail": told, "error": {"message": told}}, order)
+                told: Any = {_REASONS[provider]: str(refusal)} if provider in _REASONS else {"error": _error(refusal)}
+                self._answer(refusal.status, told, order)
 
     def _provider(self) -> str:
         path = unquote(self.path)
@@ -236,8 +237,9 @@ class _Handler(BaseHTTPRequestHandler):
         return _SHAPES[provider](rows, body)
 
     def _answer(self, status: int, told: Any, order: Order | None) -> None:
-        html = order is not None and order.kind == "html"
-        content = b"<html>sign in</html>" if html else json.dumps(told).encode()
+        kind = "" if order is None else order.kind
+        html = kind == "html"
+        content = b"<html>\xff sign in</html>" if html else json.dumps([told] if kind == "list" else told).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if html else "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -289,6 +291,14 @@ def _alone(rows: np.ndarray, body: Mapping[str, Any]) -> Any:
     vector = rows[0].tolist() if len(rows) == 1 else []
     return {"embedding": vector, "inputTextTokenCount": 1, "embeddingsByType": {"float": vector}}
 
+
+def _error(refusal: Refusal) -> Mapping[str, Any]:
+    """OpenAI's own object."""
+    return {"message": str(refusal), "type": "told", "param": None, "code": None}
+
+
+_REASONS = {"cohere": "message", "voyage": "detail", "bedrock": "message"}
+"""The member in which the others tell why they refuse."""
 
 _SHAPES = {"openai": _listed, "voyage": _listed, "cohere": _by_type, "bedrock": _alone}
 

@@ -39,6 +39,7 @@ SHARE = 0.5
 """Share of what is left of a deadline that the embedder may use: the words are searched, or written, after it."""
 
 _MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What reading an answer of another shape ends in, here or in an SDK, which takes the shape for granted."""
 
 
 class Api(Protocol):
@@ -151,10 +152,9 @@ class Caller:
     def _once(self, texts: Sequence[str], role: Role, seconds: float) -> Vectors | Failure:
         try:
             answer = self._api.send(texts, role, seconds)
+            rows = np.stack([_numbers(vector) for vector in self._api.read(answer)])
         except self._api.failures as error:
             return self._failed(self._api.failure(error))
-        try:
-            rows = np.stack([_numbers(vector) for vector in self._api.read(answer)])
         except _MALFORMED:
             return self._failed(Failure("junk"))
         if rows.ndim != 2 or len(rows) != len(texts):

@@ -67,8 +67,8 @@ class VoyageApi:
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
-        """The SDK's own, and those of decoding a body that is no text."""
-        return (self._driver.error.VoyageError, UnicodeDecodeError)
+        """The SDK wraps those of its transport."""
+        return (self._driver.error.VoyageError,)
 
     def send(self, texts: Sequence[str], role: Role, timeout_s: float) -> Any:
         """The resource itself, since a client has one time-out for all its requests.
@@ -96,8 +96,6 @@ class VoyageApi:
         told: Any = error
         if isinstance(error, self._driver.error.Timeout):
             return Failure("timeout")
-        if isinstance(error, UnicodeDecodeError):
-            return Failure("junk")
         status: int | None = told.http_status
         if status is None:
             return Failure("unreachable")
