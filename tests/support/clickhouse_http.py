@@ -6,7 +6,8 @@ not carry a `query_id`. The status of an engine's error is always 500.
 
 It prints `{"url": ...}` as one JSON line. `POST /orders` with a JSON object gives the next
 statements' faults: `{"drop": N}` runs N statements and closes without an answer, `{"refuse": N}`
-answers 503 without running, `{"close": N}` closes without running. A new order replaces the old.
+answers 503 without running, `{"close": N}` closes without running, `{"stall": N}` keeps them waiting for
+`STALL_S` before they run. A new order replaces the old.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import re
 import socket
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
@@ -35,6 +37,7 @@ _UNPACK: dict[str, Any] = {"gzip": gzip.decompress, "lz4": lz4.frame.decompress,
 _FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
 # Not \s before the line break: a block of ten columns begins with one.
 _INSERT = re.compile(rb"(\s*INSERT\s+INTO\s[^\n]*?)\s+FORMAT\s+(\w+)[ \t\r]*\n", re.IGNORECASE)
+STALL_S = 3.0
 _CODE = re.compile(r"Code: (\d+)")
 
 
@@ -112,6 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(503, b"refused by order", {})
         if kind == "close":
             return self._hang_up()
+        if kind == "stall":
+            time.sleep(STALL_S)
         try:
             packed = self.headers.get("Content-Encoding", "")
             body = _UNPACK[packed](body) if packed in _UNPACK else body

@@ -27,6 +27,9 @@ class Result(Protocol):
 class Client(Protocol):
     """What the store uses of the driver's client."""
 
+    timeout: float
+    """Seconds that a client of a server waits for it."""
+
     def query(
         self,
         query: str,

@@ -31,7 +31,7 @@ import stamina
 from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
 from pydantic import SecretStr
 
-from loom_server.errors import ConfigError, LoomError, StoreUnavailable
+from loom_server.errors import ConfigError, DeadlineExceeded, LoomError, StoreUnavailable
 from loom_server.settings import Settings
 from loom_server.store.client import Client, Result, open_server_clients
 from loom_server.store.driven import SHORTEST_RUN_S, DrivenStore, bounds
@@ -44,6 +44,8 @@ FIRST_WAIT_S = 0.05
 LONGEST_WAIT_S = 0.5
 READ_OUT_S = 5.0
 """How much longer a client waits than the server may run."""
+READ_MORE_S = 0.5
+"""The same for a read with a deadline, which would rather know."""
 LOOK_EVERY_S = 0.05
 DENIED_CODES = frozenset({164, 192, 193, 194, 497, 516})
 
@@ -68,6 +70,7 @@ class ServerStore(DrivenStore):
                 "LOOM_CLICKHOUSE_URL: the server did not answer; look at its address, and whether it runs."
             ) from error
         super().__init__(opened, timeout_s, token_hex(6))
+        self._patience = timeout_s + READ_OUT_S
         self._unsure: frozenset[str] = frozenset()
         self._resolving = Lock()
 
@@ -150,10 +153,19 @@ class ServerStore(DrivenStore):
             wait_max=LONGEST_WAIT_S,
             wait_jitter=FIRST_WAIT_S,
         )
-        for attempt in tries:
-            with attempt:
-                left = {"max_execution_time": f"{max(SHORTEST_RUN_S, end - time.monotonic()):.3f}"}
-                return super()._read(client, replace(statement, settings={**statement.settings, **left}))
+        try:
+            for attempt in tries:
+                with attempt:
+                    left = max(SHORTEST_RUN_S, end - time.monotonic())
+                    client.timeout = left + READ_MORE_S
+                    settings = {**statement.settings, "max_execution_time": f"{left:.3f}"}
+                    return super()._read(client, replace(statement, settings=settings))
+        except OperationalError as error:
+            if time.monotonic() < end:
+                raise
+            raise DeadlineExceeded(f"Statement {statement.name} had no answer in time; raise timeout_ms.") from error
+        finally:
+            client.timeout = self._patience
         raise AssertionError("a last try either answers or raises")
 
 

@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from urllib.request import Request, urlopen
 
@@ -14,7 +15,8 @@ from clickhouse_connect.driver.exceptions import DatabaseError
 from pydantic import SecretStr
 
 import clickhouse_http
-from loom_server.errors import StoreUnavailable
+from loom_server.errors import DeadlineExceeded, StoreUnavailable
+from loom_server.model.deadline import Deadline
 from loom_server.store.server import READS, ServerStore
 from loom_server.store.store import Insert, Statement
 
@@ -57,6 +59,16 @@ def test_a_read_that_is_refused_each_time_ends(server: ServerStore, url: str) ->
     order(url, "refuse", READS)
     with pytest.raises(StoreUnavailable, match=r"LOOM_CLICKHOUSE_URL.*test\.one"):
         server.query(ONE)
+    assert server.query(ONE).rows() == [(1,)]
+
+
+def test_a_server_that_stalls_holds_nobody_beyond_the_deadline(server: ServerStore, url: str) -> None:
+    order(url, "stall", READS)
+    start = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match=r"test\.one"):
+        server.query(ONE, Deadline(0.3))
+    assert time.monotonic() - start < clickhouse_http.STALL_S
+    order(url, "stall", 0)
     assert server.query(ONE).rows() == [(1,)]
 
 
