@@ -121,7 +121,7 @@ class CachedEmbedder:
         return nullcontext() if self._metrics is None else self._metrics.embedding(self._provider, role)
 
     def _brought(
-        self, keys: Iterable[Key], make: Callable[[Sequence[Key]], Mapping[Key, Vectors]], deadline: Deadline | None
+        self, keys: Collection[Key], make: Callable[[Sequence[Key]], Mapping[Key, Vectors]], deadline: Deadline | None
     ) -> dict[Key, Vectors]:
         def make_what_is_missing(wanted: Sequence[Key]) -> Mapping[Key, Vectors]:
             # Another thread may have brought a key between the look-up and the turn of this one.

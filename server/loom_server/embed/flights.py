@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
@@ -29,23 +29,24 @@ class Flights(Generic[K, V]):
     """The keys that are worked on now; safe from many threads."""
 
     def __init__(self) -> None:
-        self._flying: dict[K, Future[V | None]] = {}
+        self._flying: dict[K, Future[Mapping[K, V]]] = {}
         self._lock = threading.Lock()
 
     def bring(
-        self, keys: Iterable[K], make: Callable[[Sequence[K]], Mapping[K, V]], deadline: Deadline | None = None
+        self, keys: Collection[K], make: Callable[[Sequence[K]], Mapping[K, V]], deadline: Deadline | None = None
     ) -> dict[K, V]:
-        """What `make` makes of each key, by this thread or by one that began before.
+        """What `make` makes of each of the keys, which are distinct, by this thread or by one that began before.
 
         Raises what `make` raises, and `DeadlineExceeded` or `Cancelled` where the wait for another thread ends so.
         """
-        mine, others = self._parted(keys)
+        flight: Future[Mapping[K, V]] = Future()
+        mine, others = self._parted(keys, flight)
         brought: dict[K, V] = {}
         try:
             if mine:
-                brought.update(make(list(mine)))
+                brought.update(make(mine))
         finally:
-            self._land(mine, brought)
+            self._land(mine, flight, dict(brought))
         if others:
             brought.update(_followed(others, deadline))
         left = [key for key in others if key not in brought]
@@ -53,36 +54,38 @@ class Flights(Generic[K, V]):
             brought.update(make(left))
         return brought
 
-    def _parted(self, keys: Iterable[K]) -> tuple[dict[K, Future[V | None]], dict[K, Future[V | None]]]:
-        """The keys that this thread is to work on, and those that another one does."""
-        mine: dict[K, Future[V | None]] = {}
-        others: dict[K, Future[V | None]] = {}
+    def _parted(
+        self, keys: Iterable[K], flight: Future[Mapping[K, V]]
+    ) -> tuple[list[K], dict[K, Future[Mapping[K, V]]]]:
+        """The keys that this thread is to work on, which are in its flight from now on, and those of other flights."""
+        mine: list[K] = []
+        others: dict[K, Future[Mapping[K, V]]] = {}
         with self._lock:
             for key in keys:
-                known = self._flying.get(key)
-                if known is None:
-                    mine[key] = self._flying[key] = Future()
-                elif key not in mine:
+                known = self._flying.setdefault(key, flight)
+                if known is not flight:
                     others[key] = known
+                else:
+                    mine.append(key)
         return mine, others
 
-    def _land(self, mine: Mapping[K, Future[V | None]], brought: Mapping[K, V]) -> None:
+    def _land(self, mine: Iterable[K], flight: Future[Mapping[K, V]], brought: Mapping[K, V]) -> None:
         with self._lock:
             for key in mine:
                 del self._flying[key]
-        for key, future in mine.items():
-            future.set_result(brought.get(key))
+        flight.set_result(brought)
 
 
-def _followed(others: Mapping[K, Future[V | None]], deadline: Deadline | None) -> dict[K, V]:
+def _followed(others: Mapping[K, Future[Mapping[K, V]]], deadline: Deadline | None) -> dict[K, V]:
     """What other threads brought in time."""
     ends = math.inf if deadline is None else time.monotonic() + SHARE * deadline.left()
     stirred = threading.Event()
     unregister = None if deadline is None else deadline.on_cancel(stirred.set)
     try:
-        for future in others.values():
-            future.add_done_callback(lambda _: stirred.set())
-        while not all(future.done() for future in others.values()):
+        flights = set(others.values())
+        for flight in flights:
+            flight.add_done_callback(lambda _: stirred.set())
+        while not all(flight.done() for flight in flights):
             left = ends - time.monotonic()
             if left <= 0 or (deadline is not None and deadline.cancelled):
                 break
@@ -93,5 +96,5 @@ def _followed(others: Mapping[K, Future[V | None]], deadline: Deadline | None) -
             unregister()
     if deadline is not None:
         deadline.check()
-    results = {key: future.result() for key, future in others.items() if future.done()}
-    return {key: value for key, value in results.items() if value is not None}
+    landed = ((key, flight.result()) for key, flight in others.items() if flight.done())
+    return {key: brought[key] for key, brought in landed if key in brought}
