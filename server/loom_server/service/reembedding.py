@@ -61,7 +61,8 @@ class Reembedding:
         self._lock = Lock()
         self._progress = Progress()
         self._stop = Stop()
-        self._thread: Thread | None = None
+        self.thread: Thread | None = None
+        """That of the last run."""
         self._closed = False
 
     @property
@@ -81,8 +82,8 @@ class Reembedding:
                 raise Conflict(f"A re-embedding of {running} runs already; wait for its end, or cancel it.")
             self._progress = Progress("running", org, started_at=datetime.now(UTC))
             self._stop = Stop()
-            self._thread = Thread(target=self._run, args=(work, self._stop, metrics), name="loom-reembed", daemon=True)
-            self._thread.start()
+            self.thread = Thread(target=self._run, args=(work, self._stop, metrics), name="loom-reembed", daemon=True)
+            self.thread.start()
             return self._progress
 
     def cancel(self) -> Progress:
@@ -94,7 +95,7 @@ class Reembedding:
         """Stop for good and wait for the end."""
         with self._lock:
             self._closed = True
-            thread = self._thread
+            thread = self.thread
         self._stop.ask()
         if thread is not None:
             thread.join()
