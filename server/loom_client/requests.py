@@ -8,6 +8,7 @@ A number that JSON has no word for (NaN, infinity) is refused: it would arrive a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from secrets import token_hex
 from types import MappingProxyType
@@ -23,7 +24,8 @@ from loom_client.wire.contracts import CONTRACTS, Contract
 
 A = TypeVar("A", bound=Answer)
 
-KEY_CHARS = 200
+KEY_CHARS = 255
+_KEY = re.compile(rf"[!-~]{{1,{KEY_CHARS}}}")
 _BY_REQUEST: Mapping[type[Request], Contract] = MappingProxyType({one.request: one for one in CONTRACTS.values()})
 
 
@@ -51,8 +53,8 @@ def call_of(request: Request, kind: type[A], timeout_s: float, key: str | None) 
     contract = contract_of(request)
     own = getattr(request, "timeout_ms", None)
     writes = contract.access == "write"
-    if key is not None and not (writes and 0 < len(key) <= KEY_CHARS and key.isascii() and key.isprintable()):
-        raise InvalidCall(f"idempotency_key: is for writes, and has 1 to {KEY_CHARS} printable ASCII characters.")
+    if key is not None and not (writes and _KEY.fullmatch(key)):
+        raise InvalidCall(f"idempotency_key: is for writes, and has 1 to {KEY_CHARS} visible ASCII characters.")
     return Call(
         contract.name,
         body_of(request),

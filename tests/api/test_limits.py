@@ -111,14 +111,6 @@ def test_a_packed_body_is_refused(client: TestClient) -> None:
     assert client.post("/v1/ops.capabilities", content=gzip.compress(b"{}"), headers=headers).status_code == 415
 
 
-@pytest.mark.parametrize("path", ["/v1/memory.set", "/v1/memory.search", "/rpc"])
-def test_a_promise_that_is_not_kept_is_refused_by_its_header(client: TestClient, path: str) -> None:
-    answer = client.post(path, json={"memory_key": "k", "value": 1}, headers={"idempotency-key": "7"})
-    assert answer.status_code == 400
-    detail = answer.json()["detail"]
-    assert (detail["code"], [one["path"] for one in detail["errors"]]) == ("not_supported", ["Idempotency-Key"])
-
-
 @pytest.mark.parametrize(
     ("host", "served"),
     [

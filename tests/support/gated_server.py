@@ -1,4 +1,6 @@
-"""A service whose searches wait at a gate: `python gated_server.py DIRECTORY`, with its settings in the environment.
+"""A service whose searches wait at a gate: `python gated_server.py DIRECTORY [HELD]`, its settings in the environment.
+
+HELD is how the names of other statements begin that are to wait instead.
 
 It prints its address once it can be used. A line on its standard input opens the gate.
 """
@@ -19,7 +21,7 @@ from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.migrate import migrate
 
 
-def main(directory: Path) -> None:
+def main(directory: Path, held: str = "leg.") -> None:
     """Serve until a signal."""
     settings = Settings(data_dir=directory, embedder="hash")
     start = Start.of(settings)
@@ -27,7 +29,7 @@ def main(directory: Path) -> None:
     def build() -> Services:
         store = EmbeddedStore.open(settings)
         migrate(store)
-        gated = GatedStore(store)
+        gated = GatedStore(store, (held,))
 
         def wait_for_a_line() -> None:
             sys.stdin.readline()
@@ -40,4 +42,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -45,6 +45,7 @@ UNSCOPED = {
     "server/loom_server/store/statement.py": "makes statements, each under its scope",
     "server/loom_server/store/named.py": "makes statements over rows that carry their org and namespace",
     "server/loom_server/store/migrate.py": "creates the tables",
+    "server/loom_server/store/idempotency.py": "which names of calls there are, as bits, in every org",
     "server/loom_server/store/driven.py": "asks the engine for its columns",
     "server/loom_server/service/health.py": "asks whether the engine answers, and for the schema's version",
     "server/loom_server/store/process.py": "the highest row id, above which new ones begin; who else writes here",

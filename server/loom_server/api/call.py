@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from hashlib import sha256
 from time import monotonic
 from typing import TypeVar, cast
 
+import orjson
 from anyio import to_thread
 from pydantic import ValidationError
 from starlette.types import Receive
@@ -30,7 +32,10 @@ from loom_server.errors import InvalidInput, LoomError, NotReady, UnknownOperati
 from loom_server.model.deadline import Deadline
 from loom_server.model.strict_json import check_nesting
 from loom_server.observe.metrics import Metrics
+from loom_server.service.once import IDEMPOTENCY, Asked, Done
 from loom_server.settings import Settings
+from loom_server.store.idempotency import Name
+from loom_server.store.namespaces import ORG_ROW
 
 _GIVEN_UP = "The service stopped before the call had ended; send it again, or after a write read the key."
 
@@ -53,6 +58,19 @@ def sign(answer: wire.Answer, request_id: str) -> None:
         for result in answer.results:
             if isinstance(result, wire.MemoryRefused):
                 result.error.request_id = request_id
+
+
+def is_final(answer: wire.Answer) -> bool:
+    """Whether the same call would not do more: no item of it was refused in a way that may pass."""
+    refused = answer.results if isinstance(answer, wire.MemorySetManyResponse) else ()
+    return not any(isinstance(one, wire.MemoryRefused) and one.error.retryable for one in refused)
+
+
+def named(operation: Operation, valid: wire.Request, parameters: object, key: str) -> Asked:
+    """A write by its caller's name for it. Spaces and the order of fields in its body make no other request."""
+    request = orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS)
+    org = getattr(valid, "org", None) or ORG_ROW
+    return Asked(Name(org, operation.name, sha256(key.encode()).hexdigest()), sha256(request).hexdigest())
 
 
 class Attended:
@@ -118,24 +136,31 @@ class Calls:
         self.services()
         self.admission.of(operation.lane).check()
 
-    async def call(self, name: str, parameters: object, request: Attended) -> bytes:
-        """The answer of the operation as JSON. Raises a `LoomError`."""
+    async def call(self, name: str, parameters: object, request: Attended, key: str = "") -> bytes:
+        """The answer of the operation as JSON; `key` is the caller's name for a write. Raises a `LoomError`."""
         operation = OPERATIONS.get(name)
         if operation is None:
             raise unknown_operation(name)
+        if key and operation.contract.access != "write":
+            raise InvalidInput.field(IDEMPOTENCY, f"is for writes; leave it out of {name}")
         services = self.services()
         with self.admission.of(operation.lane).place() as limiter:
-            return await to_thread.run_sync(self._run, operation, services, parameters, request, limiter=limiter)
+            return await to_thread.run_sync(self._run, operation, services, parameters, request, key, limiter=limiter)
 
-    def _run(self, operation: Operation, services: Handlers, parameters: object, request: Attended) -> bytes:
+    def _run(self, operation: Operation, services: Handlers, parameters: object, request: Attended, key: str) -> bytes:
         try:
             valid = self.validated(operation, parameters)
             deadline = request.deadline(operation.seconds(valid, self.settings))
             deadline.check()
-            with bound_contextvars(request_id=request.request_id):
+
+            def work() -> Done:
                 answer = operation.handler(services)(valid, deadline)
-            sign(answer, request.request_id)
-            return answer.json_bytes()
+                sign(answer, request.request_id)
+                return Done(answer.json_bytes(), is_final(answer))
+
+            with bound_contextvars(request_id=request.request_id):
+                asked = named(operation, valid, parameters, key) if key else None
+                return work().answer if asked is None else services.named(asked, work, deadline)
         except LoomError:
             raise
         except Exception as error:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from loom_client.wire import Contract, ProblemBody
 from loom_server.api.call import Attended, Calls
-from loom_server.api.limits import read_json
+from loom_server.api.limits import key_of, read_json
 from loom_server.api.operations import OPERATIONS, Operation
 from loom_server.api.problems import JSON
 
@@ -82,8 +82,9 @@ def _endpoint(operation: Operation, calls: Calls) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         attended = Attended(request.state.request_id, request.receive)
         calls.check(operation)
+        key = key_of(request)
         parameters = await read_json(request, calls.settings.max_body_bytes)
-        answer = await attended.attend(calls.call(operation.name, parameters, attended))
+        answer = await attended.attend(calls.call(operation.name, parameters, attended, key))
         return Response(answer, media_type=JSON)
 
     return endpoint

@@ -6,23 +6,35 @@ field (query, `top_k`, items) the services' own.
 
 from __future__ import annotations
 
+import re
+
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from loom_server.errors import Cancelled, InvalidInput, InvalidJson, NotSupported, TooLarge, UnsupportedMedia
+from loom_server.errors import Cancelled, InvalidInput, InvalidJson, TooLarge, UnsupportedMedia
 from loom_server.model import strict_json
+from loom_server.service.once import IDEMPOTENCY
 
-IDEMPOTENCY = "Idempotency-Key"
+KEY_CHARS = 255
+_KEY = re.compile(rf"[!-~]{{1,{KEY_CHARS}}}")
 
 
 async def read_json(request: Request, most_bytes: int) -> object:
-    """The body as JSON. Raises `UnsupportedMedia`, `NotSupported`, `TooLarge`, `InvalidJson`, `Cancelled`."""
+    """The body as JSON. Raises `UnsupportedMedia`, `TooLarge`, `InvalidJson`, `Cancelled`."""
     _check_headers(request)
     body = await _read_body(request, most_bytes)
     try:
         return strict_json.load(body)
     except orjson.JSONDecodeError as error:
         raise _unreadable(error) from None
+
+
+def key_of(request: Request) -> str:
+    """The request's Idempotency-Key, empty where it has none. Raises `InvalidInput`."""
+    given = request.headers.getlist(IDEMPOTENCY)
+    if len(given) > 1 or not all(map(_KEY.fullmatch, given)):
+        raise InvalidInput.field(IDEMPOTENCY, f"may be given once, as 1 to {KEY_CHARS} visible ASCII characters")
+    return given[0] if given else ""
 
 
 def check_size(size: int, most: int) -> None:
@@ -39,9 +51,6 @@ def _check_headers(request: Request) -> None:
         raise UnsupportedMedia("Send JSON in UTF-8, with the header Content-Type: application/json.")
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedMedia("Send the body as it is, without Content-Encoding.")
-    if IDEMPOTENCY in request.headers:
-        mend = "leave it out: a value that is written again changes nothing, and if_match_sha256 guards a change"
-        raise NotSupported.field(IDEMPOTENCY, f"is a header that is not built yet; {mend}")
 
 
 async def _read_body(request: Request, most: int) -> bytes:

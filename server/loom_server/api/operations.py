@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from loom_client import wire
 from loom_server.model.deadline import Deadline
+from loom_server.service.once import Asked, Done
 from loom_server.settings import Settings
 
 OTHER_SECONDS = 30.0
@@ -53,6 +54,8 @@ class Handlers(Protocol):
 
     def reembed(self, request: wire.OpsReembedRequest, deadline: Deadline) -> wire.OpsReembedResponse: ...
 
+    def named(self, asked: Asked, work: Callable[[], Done], deadline: Deadline) -> bytes: ...
+
 
 Handler = Callable[[Any, Deadline], wire.Answer]
 
@@ -76,6 +79,9 @@ def other_seconds(request: wire.Request, settings: Settings) -> float:
     return OTHER_SECONDS
 
 
+_TELLING = frozenset({"ops.health", "ops.capabilities"})
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation; `seconds` is the time it has."""
@@ -91,7 +97,7 @@ class Operation:
     @property
     def lane(self) -> Lane:
         """The calls among which it takes its turn."""
-        return "ops" if self.name.startswith("ops.") else self.contract.access
+        return "ops" if self.name in _TELLING else self.contract.access
 
 
 _HANDLERS: Mapping[str, Callable[[Handlers], Handler]] = {

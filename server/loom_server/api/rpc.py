@@ -19,10 +19,11 @@ from starlette.responses import Response
 
 from loom_server.api.call import Attended, Calls
 from loom_server.api.discover import DISCOVER, discovered
-from loom_server.api.limits import read_json
+from loom_server.api.limits import key_of, read_json
 from loom_server.api.problems import JSON
 from loom_server.api.tally import Tally
-from loom_server.errors import InvalidJson, InvalidRequest, LoomError, UnknownOperation
+from loom_server.errors import InvalidInput, InvalidJson, InvalidRequest, LoomError, UnknownOperation
+from loom_server.service.once import IDEMPOTENCY
 from loom_server.service.problems import problem
 
 _MEMBERS = frozenset({"jsonrpc", "method", "params", "id"})
@@ -57,40 +58,49 @@ class Rpc:
             request.state.code = error.code
             return Response(_failed(None, error, attended), 400, media_type=JSON)
         if isinstance(body, list):
-            return await self._batch(cast("list[object]", body), attended)
-        answer = await attended.attend(self._answer(body, attended))
+            return await self._batch(cast("list[object]", body), attended, request)
+        answer = await attended.attend(self._answer(body, attended, request))
         return Response(status_code=204) if answer is None else Response(answer, media_type=JSON)
 
-    async def _batch(self, items: list[object], attended: Attended) -> Response:
-        most = self._calls.settings.max_batch
-        if not 0 < len(items) <= most:
-            error = InvalidRequest(f"A batch holds 1 to {most} calls, not {len(items)}.")
+    async def _batch(self, items: list[object], attended: Attended, request: Request) -> Response:
+        try:
+            self._check_batch(len(items), request)
+        except LoomError as error:
             self._tally.called("", error, attended.request_id)
             return Response(_failed(None, error, attended), media_type=JSON)
         work = asyncio.gather(*(self._answer(item, attended) for item in items))
         answers = [answer for answer in await attended.attend(work) if answer is not None]
         return Response(b"[" + b",".join(answers) + b"]", media_type=JSON) if answers else Response(status_code=204)
 
-    async def _answer(self, item: object, attended: Attended) -> bytes | None:
+    def _check_batch(self, calls: int, request: Request) -> None:
+        most = self._calls.settings.max_batch
+        if not 0 < calls <= most:
+            raise InvalidRequest(f"A batch holds 1 to {most} calls, not {calls}.")
+        if IDEMPOTENCY in request.headers:
+            raise InvalidInput.field(IDEMPOTENCY, "names one call; send the writes of a batch one by one to name them")
+
+    async def _answer(self, item: object, attended: Attended, request: Request | None = None) -> bytes | None:
+        """The answer of a call; `request` is there where it carries this call alone, whose key it may have."""
         try:
             call = read_call(item)
         except LoomError as error:
             self._tally.called("", error, attended.request_id)
             return _failed(_id_of(item), error, attended)
         try:
-            result = await self._result(call, attended)
+            result = await self._result(call, attended, "" if request is None else key_of(request))
         except LoomError as error:
             self._tally.called(call.method, error, attended.request_id)
             return None if call.notification else _failed(call.id, error, attended)
         self._tally.called(call.method, None, attended.request_id)
         return None if call.notification else _succeeded(call.id, result)
 
-    async def _result(self, call: Call, attended: Attended) -> bytes:
+    async def _result(self, call: Call, attended: Attended, key: str) -> bytes:
         if call.method == DISCOVER:
-            return await to_thread.run_sync(discovered, call.params)
+            with self._calls.admission.of("ops").place() as limiter:
+                return await to_thread.run_sync(discovered, call.params, limiter=limiter)
         if call.method.startswith(_RESERVED):
             raise UnknownOperation(f"Methods that begin with '{_RESERVED}' are reserved; only {DISCOVER} is served.")
-        return await self._calls.call(call.method, call.params, attended)
+        return await self._calls.call(call.method, call.params, attended, key)
 
 
 def read_call(item: object) -> Call:

@@ -44,7 +44,7 @@ VERSIONS = (__version__,)
 
 TABLES = (
     "memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "claims", "processes",
-    "schema_migrations",
+    "idempotency", "schema_migrations",
 )  # fmt: skip
 STATEMENTS = (
     *(f"insert.{table}" for table in TABLES),
@@ -60,6 +60,8 @@ STATEMENTS = (
     "evidence.versions",
     "health.schema",
     "health.store",
+    "idempotency.find",
+    "idempotency.known",
     "lacking.models",
     "lacking.namespaces",
     "lacking.rows",

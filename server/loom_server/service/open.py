@@ -21,12 +21,14 @@ from loom_server.model.clock import Clock, SystemClock
 from loom_server.observe.logs import Hasher
 from loom_server.observe.metrics import Count, Metrics, count_nothing
 from loom_server.observe.stages import Stages
+from loom_server.service.once import Once
 from loom_server.service.patrol import Patrol
 from loom_server.service.services import Services
 from loom_server.service.tenants import DEFAULT_LANGUAGE
 from loom_server.service.watch import Watch
 from loom_server.settings import Settings
 from loom_server.store.choose import AnyStore, open_store
+from loom_server.store.idempotency import Answers
 from loom_server.store.kept import KeptRows
 from loom_server.store.migrate import migrate
 from loom_server.store.namespaces import Namespaces
@@ -113,10 +115,11 @@ def assemble(
     namespaces = Namespaces(store, process)
     writer = MemoryWriter(store, embedder, statistics, clock, settings, namespaces, kept.forget)
     watch = Watch(metrics, Hasher(settings.log_hash_key.get_secret_value()))
+    once = Once(Answers(store, clock))
     tokenizer = Tokenizer(embedder.identity.name, embedder.tokens)
     neighbours = Neighbours.of(store, process, clock, tokenizer)
     patrol = neighbours and Patrol(neighbours, metrics)
-    services = Services(searcher, writer, namespaces, settings, time.monotonic(), watch=watch, patrol=patrol)
+    services = Services(searcher, writer, namespaces, settings, time.monotonic(), once, watch=watch, patrol=patrol)
     if metrics is not None:
         _observe(services, metrics)
     return services

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from loom_server.engine.search import Searcher
 from loom_server.ingest.memory import MemoryWriter
+from loom_server.service.once import Once
 from loom_server.service.patrol import Patrol
 from loom_server.service.reembedding import Reembedding, StaleRows
 from loom_server.service.turnstile import Turnstile
@@ -23,6 +24,7 @@ class Parts:
     namespaces: Namespaces
     settings: Settings
     started: float
+    once: Once
     turnstile: Turnstile = field(default_factory=Turnstile)
     watch: Watch = field(default_factory=Watch)
     patrol: Patrol | None = None

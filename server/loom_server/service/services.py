@@ -6,11 +6,13 @@ The doors (HTTP, JSON-RPC, the shell) call these methods and nothing below them.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from loom_client import wire
 from loom_server import __version__
 from loom_server.model.deadline import Deadline
 from loom_server.service.health import health_of
+from loom_server.service.once import Asked, Done
 from loom_server.service.reads import Reads
 from loom_server.service.upkeep import Upkeep
 from loom_server.service.writes import Writes
@@ -42,6 +44,10 @@ class Services(Reads, Writes, Upkeep):
             "timeout_ms": self.settings.memory_search_timeout_ms,
         }
         return wire.capabilities(__version__, self.searcher.embedder.identity.name, limits)
+
+    def named(self, asked: Asked, work: Callable[[], Done], deadline: Deadline) -> bytes:
+        """The answer of a write that its caller named, done here by `work` or kept from before."""
+        return self.once.answer(asked, work, deadline)
 
     def queued(self) -> int:
         """Writes that wait for their group."""

@@ -21,7 +21,9 @@ from loom_server.store.store import Statement
 
 SCOPE_MARKER = "/*scope*/"
 FILTERS_MARKER = "/*filters*/"
-TENANT_TABLES = ("memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "claims")
+TENANT_TABLES = (
+    "memory", "memory_embeddings", "postings", "token_df", "corpus_stats", "namespaces", "claims", "idempotency",
+)  # fmt: skip
 IDENTITY_TABLES = ("memory", "memory_embeddings", "postings")
 RESERVED = ("scope_", "f_")
 """How the names of the predicates' own parameters begin."""

@@ -58,6 +58,10 @@ def flood(foreign: Space) -> None:
     foreign.prefer(retrieval_defaults={"search_mode": "lexical", "top_k": 1})
 
 
+UNSEEN = {"claims", "idempotency"}
+"""Tables that no read and no search looks at."""
+
+
 @pytest.mark.parametrize(
     "whose", [{"org": "foreign"}, {"namespace": "foreign"}], ids=["another org", "another namespace"]
 )
@@ -67,7 +71,7 @@ def test_nothing_of_another_tenant_is_seen(mine: Space, whose: dict[str, str]) -
     flood(foreign)
     assert seen(mine) == before
     foreign.services.writer.between_groups(lambda: None, Deadline(20))  # roll-ups are owed for a moment
-    for table in TENANT_TABLES:
+    for table in set(TENANT_TABLES) - UNSEEN:
         counted = Statement(
             "test", f"SELECT count() FROM loom.{table} WHERE org = {{o:String}} AND namespace = {{n:String}}"
         )
