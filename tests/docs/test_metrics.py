@@ -62,6 +62,6 @@ def test_the_members_of_an_event_are_told(event: str, seen: type, capsys: pytest
 
 def test_every_event_is_one_that_is_logged() -> None:
     source = "".join(inspect.getsource(module) for module in (logs, command))
-    for module in ("api.serve", "api.failures", "cli.serve", "service.once", "service.open"):
+    for module in ("api.serve", "api.failures", "cli.serve", "embed.caller", "service.once", "service.open"):
         source += inspect.getsource(__import__(f"loom_server.{module}", fromlist=["_"]))
     assert [event for event in EVENTS if f'"{event}"' not in source] == []

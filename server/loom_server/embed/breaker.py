@@ -51,16 +51,18 @@ class Breaker:
                 self._next = self._monotonic() + PAUSE_S
             return left
 
-    def succeeded(self) -> None:
-        """A call was answered."""
+    def succeeded(self) -> bool:
+        """A call was answered; whether that has closed the breaker."""
         with self._lock:
-            self._failures = 0
+            before, self._failures = self._failures, 0
+            return before >= FAILURES
 
-    def failed(self) -> None:
-        """A call failed in a way that the next one may fail, too."""
+    def failed(self) -> bool:
+        """A call failed in a way that the next one may fail, too; whether that has opened the breaker."""
         with self._lock:
             self._failures += 1
             self._next = self._monotonic() + PAUSE_S
+            return self._failures == FAILURES
 
     def _left(self) -> float:
         return max(0.0, self._next - self._monotonic()) if self._failures >= FAILURES else 0.0

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import structlog
 
 from loom_server.embed.base import Vectors
 from loom_server.embed.breaker import Breaker
@@ -37,6 +38,8 @@ MOST_PAUSE_S = 60.0
 PATIENCE_S = 2.0
 SHARE = 0.5
 """Share of what is left of a deadline that the embedder may use: the words are searched, or written, after it."""
+
+_log = structlog.get_logger(__name__)
 
 _MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What reading an answer of another shape ends in, here or in an SDK, which takes the shape for granted."""
@@ -140,8 +143,8 @@ class Caller:
             seconds = min(self._timeout_s, errand.left())
             outcome = self._once(texts, role, seconds)
             if not isinstance(outcome, Failure):
-                self.breaker.succeeded()
                 self._answered = time.monotonic()
+                self._reached()
                 return outcome
             pause = _pause(outcome, next(pauses, None))
             if pause is None or pause >= errand.left():
@@ -178,9 +181,16 @@ class Caller:
     def _weigh(self, failure: Failure, seconds: float) -> None:
         """Tell the breaker how a call ended whose last attempt had so many seconds."""
         if not failure.counts:
-            self.breaker.succeeded()
-        elif failure.kind != "timeout" or seconds >= min(PATIENCE_S, self._timeout_s):
-            self.breaker.failed()
+            self._reached()
+            return
+        hurried = failure.kind == "timeout" and seconds < min(PATIENCE_S, self._timeout_s)
+        # Told once, not at every search that goes without it.
+        if not hurried and self.breaker.failed():
+            _log.warning("embedder_left_alone", embedder=self._api.name, reason=failure.sentence())
+
+    def _reached(self) -> None:
+        if self.breaker.succeeded():
+            _log.info("embedder_back", embedder=self._api.name)
 
 
 def _pause(failure: Failure, scheduled: float | None) -> float | None:

@@ -33,11 +33,12 @@ def fail(breaker: Breaker, times: int) -> None:
 
 
 def test_it_opens_at_its_number_of_failures(breaker: Breaker) -> None:
-    fail(breaker, FAILURES - 1)
+    assert not any(breaker.failed() for _ in range(FAILURES - 1))
     assert (breaker.wait(), breaker.open, breaker.trying) == (0.0, False, False)
-    breaker.failed()
+    assert breaker.failed()
     assert (breaker.wait(), breaker.open) == (PAUSE_S, True)
-    assert breaker.failures == FAILURES
+    assert not breaker.failed()
+    assert breaker.failures == FAILURES + 1
 
 
 def test_only_failures_in_a_row_count(breaker: Breaker) -> None:
@@ -71,6 +72,7 @@ def test_one_success_closes_it(breaker: Breaker, clock: Clock) -> None:
     fail(breaker, FAILURES)
     clock.now += PAUSE_S
     assert breaker.wait() == 0.0
-    breaker.succeeded()
+    assert breaker.succeeded()
+    assert not breaker.succeeded()
     assert [breaker.wait() for _ in range(3)] == [0.0] * 3
     assert not breaker.open

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from embedding_server import KEY, EmbeddingServer, embedding_server, vectors
+from journal import logging_as
 from loom_server.embed import breaker, caller
 from loom_server.embed.breaker import FAILURES
 from loom_server.embed.openai import openai_embedder
@@ -163,6 +165,27 @@ def test_a_trial_is_one_request(server: EmbeddingServer, monkeypatch: pytest.Mon
     assert len(server.asked) == 3 * FAILURES + 2
     server.order("fine")
     assert shared.query("red house").any()
+
+
+def test_the_log_tells_once_that_it_is_left_alone_and_that_it_is_back(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(breaker, "PAUSE_S", 0.0)
+    shared = embedder(server)
+    with logging_as("json", "info"):
+        server.order("status", status=401)
+        for _ in range(FAILURES + 2):
+            with pytest.raises(EmbedError):
+                shared.query("red house")
+        server.order("fine")
+        shared.query("red house")
+        shared.query("blue door")
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(one["event"], one["level"]) for one in told] == [
+        ("embedder_left_alone", "warning"),
+        ("embedder_back", "info"),
+    ]
+    assert "LOOM_EMBEDDER_API_KEY" in told[0]["reason"]
 
 
 def test_a_burst_that_passes_counts_nothing(server: EmbeddingServer) -> None:
