@@ -63,7 +63,7 @@ _FACT_CORPUS = Template(
 _CONTENTS = Template(
     "rollups.contents",
     """
-    SELECT agent, user_id, session_id, memory_key, version, id, content
+    SELECT agent, user_id, session_id, memory_key, version, content
     FROM loom.memory
     WHERE /*scope*/ AND status = 'live'
         AND (agent, user_id, session_id, memory_key, version)
@@ -155,7 +155,7 @@ def _fact_drift(store: Store, scope: Scope, deadline: Deadline | None) -> Commit
 
 def _embed_drift(store: Store, scope: Scope, tokenizer: Tokenizer, deadline: Deadline | None) -> CommitDelta:
     counts = EmbedCounts()
-    for _, content in contents(store, scope, tokenizer.model, deadline):
+    for content in _contents(store, scope, tokenizer.model, deadline):
         counts.add(tokenizer.tokens(content))
     return embed_lacking(store, scope, counts, deadline)
 
@@ -181,14 +181,14 @@ def embed_lacking(store: Store, scope: Scope, counts: EmbedCounts, deadline: Dea
     )
 
 
-def contents(store: Store, scope: Scope, model: str, deadline: Deadline | None = None) -> Iterator[tuple[int, str]]:
-    """Id and content of the live rows that have a vector of the model, in key order."""
+def _contents(store: Store, scope: Scope, model: str, deadline: Deadline | None) -> Iterator[str]:
+    """The contents of the live rows that have a vector of the model, in key order."""
     names = ("agent", "user", "session", "memory_key", "version")
     after: tuple[object, ...] = _START
     while True:
         parameters = {**dict(zip(names, after, strict=True)), "model": model, "limit": PAGE}
         rows = store.query(_CONTENTS.bind(scope, parameters), deadline).rows()
-        yield from ((cast(int, row[5]), str(row[6])) for row in rows)
+        yield from (str(row[5]) for row in rows)
         if len(rows) < PAGE:
             return
         after = rows[-1][:5]
