@@ -9,8 +9,7 @@ import pytest
 from loom_server.store import idempotency
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.idempotency import KEPT_FOR, MOST_BYTES, Answers, Kept, Name
-from loom_server.store.passing import PassingStore
-from loom_server.store.store import Statement
+from loom_server.store.store import Statement, Store
 
 
 class Clock:
@@ -85,16 +84,8 @@ def test_with_too_many_names_each_is_looked_for(
     assert looked_for(store, answers, name(org, "d")) == ["idempotency.find"]
 
 
-class Shared(PassingStore):
-    """A store that others write to."""
-
-    @property
-    def shared(self) -> bool:
-        return True
-
-
-def test_what_another_process_keeps_is_found(store: EmbeddedStore, clock: Clock, org: str) -> None:
-    mine, theirs = (Answers(Shared(store), clock) for _ in range(2))
+def test_what_another_process_keeps_on_a_server_is_found(server: Store, clock: Clock, org: str) -> None:
+    mine, theirs = (Answers(server, clock) for _ in range(2))
     assert mine.find(name(org)) is None
     theirs.keep(name(org), "r", b"1")
     found = mine.find(name(org))
