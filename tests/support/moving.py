@@ -31,8 +31,11 @@ def served_by(store: Store, embedder: Embedder) -> Iterator[Services]:
         yield services
     finally:
         services.reembedding.close()
+        if services.patrol is not None:
+            services.patrol.close()
         services.writer.close()
         services.searcher.executor.shutdown()
+        services.namespaces.process.close()
 
 
 def ask(services: Services, action: str = "status", org: str | None = None) -> wire.OpsReembedResponse:

@@ -5,7 +5,8 @@
 Every step may be repeated, and what is left to do is read from the rows themselves. So a run that was killed,
 stopped or failed goes on where it was as soon as it is started again.
 
-Limits: one run at a time on a store. A text for which the embedder gives a zero vector stays without one.
+Limits: a text for which the embedder gives a zero vector stays without one. Where several processes write to a store,
+what the others owe at the moment of a count is counted twice, until `loom doctor --mend`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ COUNT_S = 86_400.0
 
 class Quiet(Protocol):
     """Moments in which nothing is written; both raise what `work` raises, `DeadlineExceeded` and `Cancelled`."""
+
+    def hold(self) -> None:
+        """Keep other processes from a run of their own. Raises `Conflict` where one has begun."""
+        ...
 
     def between(self, work: Callable[[], T], deadline: Deadline) -> T:
         """Do `work` while nothing is being written and nothing is owed."""
@@ -102,6 +107,7 @@ class Reembed:
 
     def run(self, org: str | None = None) -> None:
         """Move every org that needs it, or the one. Raises what the store and the embedder raise, and `Cancelled`."""
+        self.quiet.hold()
         found = lacking(self.store, self._model, org, self.stop.deadline(BATCH_S))
         self.told.surveyed(found)
         for one in found.orgs:
@@ -155,6 +161,7 @@ class Reembed:
     def _embed(self, scope: Scope, ids: Sequence[int]) -> None:
         if not ids:
             return
+        self.quiet.hold()
         deadline = self.stop.deadline(BATCH_S)
         read = vectors.passages(self.store, scope, self._model, ids, deadline)
         made = self.embedder.passages([one.content for one in read], deadline) if read else ()
@@ -169,6 +176,7 @@ class Reembed:
 
     def _count(self, scope: Scope) -> None:
         """The embed plane as the live rows have it, and no flag up that should be down."""
+        self.quiet.hold()
         tokenizer = Tokenizer(self._model, self.embedder.tokens)
         counted = recount.count(self.store, scope, tokenizer, self.stop.deadline(COUNT_S))
 

@@ -3,29 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import TypeVar
 
 from loom_client import wire
-from loom_server.errors import LoomError
+from loom_server.errors import Conflict, LoomError, StoreError
 from loom_server.ingest.memory import MemoryWriter
 from loom_server.keep.lacking import lacking
 from loom_server.keep.reembed import Reembed, Stop, Told
 from loom_server.model.deadline import Deadline
+from loom_server.model.memory import Key
 from loom_server.service.reembedding import Progress
 from loom_server.service.tenants import Tenants
 from loom_server.service.turnstile import Turnstile
+from loom_server.store.claims import Claim, Claimed, Claims
 from loom_server.store.namespaces import ORG_ROW
 
 T = TypeVar("T")
 
+HELD_S = 120.0
+"""How long a claim on the one run of a store is good; it is made anew long before."""
+RENEWED_S = 30.0
+_RUN = Claim(Key("-", "-", "reembed", "", "", ""), 0)
+
+
+@dataclass(slots=True)
+class Lease:
+    """The right to the one run of a store that several processes share; without `claims` nobody else could run one."""
+
+    claims: Claims | None
+    claimed: Claimed | None = None
+    renew_at: float = 0.0
+
+    def hold(self) -> None:
+        """Take the right or keep it. Raises `Conflict` where another process has it, and a `StoreError`."""
+        if self.claims is None or monotonic() < self.renew_at:
+            return
+        taken = self.claims.take([_RUN], monotonic(), HELD_S)
+        if taken.contested:
+            raise Conflict(
+                "Another process moves vectors on this store; wait for its end. Of one that was killed the right ends"
+                f" {taken.seconds} s after its last step."
+            )
+        self.release()
+        self.claimed, self.renew_at = taken, monotonic() + RENEWED_S
+
+    def release(self) -> None:
+        """Let others have it; one that cannot be given back ends by itself."""
+        if self.claims is not None and self.claimed is not None:
+            with suppress(StoreError):
+                self.claims.give_back(self.claimed)
+        self.claimed, self.renew_at = None, 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The writer's quiet moments, as a re-embedding needs them."""
+    """The writer's quiet moments, as a re-embedding needs them, and its right to run."""
 
     writer: MemoryWriter
     turnstile: Turnstile
+    lease: Lease = field(default_factory=lambda: Lease(None))
+
+    def hold(self) -> None:
+        """Keep other processes from a run of their own."""
+        self.lease.hold()
 
     def between(self, work: Callable[[], T], deadline: Deadline) -> T:
         """Nothing is being written and nothing is owed."""
@@ -59,12 +102,13 @@ class Upkeep(Tenants):
         searcher = self.searcher
 
         def work(stop: Stop, told: Told) -> None:
-            moments = Moments(self.writer, self.turnstile)
+            moments = Moments(self.writer, self.turnstile, Lease(self.namespaces.process.claims))
             try:
                 Reembed(
                     searcher.store, searcher.embedder, searcher.statistics, self.namespaces, moments, stop, told
                 ).run(org)
             finally:
+                moments.lease.release()
                 self.stale.forget()
 
         return work

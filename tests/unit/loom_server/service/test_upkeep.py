@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+
 from loom_client import wire
 from loom_server.model.deadline import Deadline
 from loom_server.service.services import Services
 from loom_server.store.embedded import EmbeddedStore
-from moving import NEW, OLD, ask, models_of, move, served_by
+from loom_server.store.passing import PassingStore
+from moving import NEW, OLD, Watched, ask, ended, models_of, move, served_by
 from spaces import Space
 
 
@@ -43,6 +47,36 @@ def test_health_tells_how_many_rows_are_stale_until_they_are_done(store: Embedde
         move(services, org)
         assert services.health(wire.OpsHealthRequest(), Deadline(30)).stale_rows == before - 2
         assert services.health(wire.OpsHealthRequest(), Deadline(30)).reembedding == "done"
+
+
+class Shared(PassingStore):
+    """A store that says that others write to it."""
+
+    @property
+    def shared(self) -> bool:
+        return True
+
+
+def test_of_several_processes_on_a_store_one_moves_vectors_at_a_time(store: EmbeddedStore, org: str) -> None:
+    at_work, go = threading.Event(), threading.Event()
+
+    def before(number: int, texts: Sequence[str]) -> None:
+        at_work.set()
+        assert go.wait(60)
+
+    with served_by(store, OLD) as services:
+        Space(services, org).fill({"a": "a red fox", "b": "a hen"})
+    with served_by(Shared(store), Watched(before)) as one, served_by(Shared(store), NEW) as two:
+        ask(one, "start", org)
+        assert at_work.wait(60)
+        ask(two, "start", org)
+        refused = ended(two)
+        assert (refused.state, refused.error_code, refused.rows_done) == ("failed", "conflict", 0)
+        assert "Another process moves vectors" in str(refused.error)
+        go.set()
+        assert ended(one).state == "done"
+        assert move(two, org).orgs == 0
+        assert models_of(store, org) == {NEW.identity.name: 2}
 
 
 def test_a_number_that_cannot_be_counted_in_time_is_left_out(store: EmbeddedStore) -> None:
