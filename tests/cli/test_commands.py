@@ -76,7 +76,7 @@ def test_doctor_finds_wrong_roll_ups_and_mends_them(folder: Path, shown: subproc
     assert well.returncode == 0, well.stdout
     assert {one["name"] for one in json.loads(well.stdout)} == {
         "settings", "python", "engine package", "data directory", "disk", "lock", "engine", "migrations", "memories",
-        "analyzer", "embedder", "embedding model",
+        "analyzer", "embedder", "embedding model", "vectors",
     }  # fmt: skip
     subprocess.run([sys.executable, "-c", BREAK_ROLL_UPS, directory], check=True, env=ENVIRONMENT, cwd=folder)
     ill = loom("doctor", "--data-dir", directory, cwd=folder)

@@ -6,9 +6,9 @@ is, and waits for its end. Ctrl-C cancels what it has started. What is done stay
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from time import sleep
 from typing import Annotated
 
 import typer
@@ -30,7 +30,7 @@ def reembed(shell: Shell, org: OrgOnly = None, dry_run: DryRun = False) -> int:
         if dry_run:
             answer = door.reembed(wire.OpsReembedRequest(action="plan", org=org))
         else:
-            answer = _run(door, org, shell.screen)
+            answer = run(door, org, shell.screen)
     if shell.screen.as_json:
         shell.screen.data(answer.plain())
     shell.screen.show(told(answer))
@@ -39,17 +39,17 @@ def reembed(shell: Shell, org: OrgOnly = None, dry_run: DryRun = False) -> int:
     return {"failed": FAILED, "cancelled": INTERRUPTED}.get(answer.state, DONE)
 
 
-def _run(door: Door, org: str | None, screen: Screen) -> wire.OpsReembedResponse:
+def run(door: Door, org: str | None, screen: Screen) -> wire.OpsReembedResponse:
     """Start, or find it started, and watch it to its end."""
     found = door.reembed(wire.OpsReembedRequest())
     own = found.state != "running" or found.org != org
     answer = door.reembed(wire.OpsReembedRequest(action="start", org=org)) if own else found
     with screen.progress(f"Embedding with {answer.model}") as advance, _cancelling(door, own):
         while answer.state == "running":
-            time.sleep(POLL_S)
+            sleep(POLL_S)
             answer = door.reembed(wire.OpsReembedRequest())
             share = answer.rows_done / answer.rows_total if answer.rows_total else 0.0
-            advance(share, f"{answer.rows_done:,} of {counted(answer.rows_total, 'row')}")
+            advance(share, f"{answer.rows_done:,} of {_many(answer.rows_total, 'row')}")
     return answer
 
 
@@ -68,11 +68,16 @@ def told(answer: wire.OpsReembedResponse) -> str:
     """What it came to, in a line."""
     orgs = counted(answer.orgs, "org")
     if answer.state == "planned":
-        rows = counted(answer.rows_total, "row")
-        return f"{rows} of {orgs}, {counted(answer.characters, 'character')}, would be embedded with {answer.model}."
-    rows = f"{counted(answer.rows_done, 'row')} embedded with {answer.model}"
+        rows, characters = _many(answer.rows_total, "row"), _many(answer.characters, "character")
+        return f"{rows} of {orgs}, {characters}, would be embedded with {answer.model}."
+    rows = f"{_many(answer.rows_done, 'row')} embedded with {answer.model}"
     if answer.state == "done":
         return (
             f"{rows}, {orgs} finished." if answer.orgs else f"Nothing to do: every row has a vector of {answer.model}."
         )
     return f"{rows}, {answer.rows_left:,} left; {answer.orgs_done} of {orgs} finished."
+
+
+def _many(number: int, noun: str) -> str:
+    """`1 row`, `12,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
