@@ -3,19 +3,17 @@
     plane 'fact'    documents, their scored tokens, and in how many documents each token is
     plane 'embed'   how often each of the embedder's tokens was written, and all of them together
 
-The first touch of a namespace reads its roll-ups with one statement. A vocabulary that fits is kept
-whole, and a token it lacks counts zero without asking; a larger one is asked by token, and what is
-asked is kept. A change that is committed but not yet in the roll-ups is owed (`owe`): it counts in the
-very next search, and is added to whatever is read, until `paying` inserts what is owed. `changing` does
-both at once.
+The first touch of a namespace reads its roll-ups with one statement. A plane's vocabulary that fits is kept whole, and
+a token it lacks counts zero without asking; a larger one is asked by token, and what is asked is kept. A change that is
+committed but not yet in the roll-ups is owed (`owe`): it counts in the very next search, and is added to whatever is
+read, until `paying` inserts what is owed. `changing` does both at once.
 
 A read that fell between the insert of the roll-ups and the change of what is kept would count one
 write twice. All three therefore hold the locks of their namespaces, and a read is kept only where it
 was made under that lock. A read that cannot have the lock in time is used once and forgotten, and it is
 made again where what was owed was paid meanwhile: nobody knows which part of that it has seen.
 
-With other processes writing to the same server, what is kept is at most `max_age_s` old; the owner
-of an embedded store has no others and needs no age.
+With other processes writing to the same server, what is kept is at most `max_age_s` old.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from loom_server.store.store import Columns, Insert, Statement, Store
 FACT = "fact"
 EMBED = "embed"
 WHOLE_VOCABULARY = 50_000
-"""Most tokens, of both planes together, of a vocabulary that is kept whole."""
+"""Most tokens of one plane's vocabulary that is kept whole."""
 SHARED_VOCABULARY = 2_000
 """The same for a store that others write to: it is read again each second."""
 KEPT_TOKENS = 4_000_000
@@ -47,16 +45,16 @@ TOKENS_OF_AN_EMPTY_NAMESPACE = 50
 LONGEST_LOCK_WAIT_S = 0.25
 _LOCKS = 64
 
+_OF_A_PLANE = """
+    UNION ALL
+    SELECT plane, token, sum(df) AS first, sum(cf) AS second
+    FROM loom.token_df WHERE /*scope*/ AND plane = '{}' AND token != '' GROUP BY plane, token LIMIT {{most:UInt64}}"""
 _LOAD = Template(
     "statistics.load",
     """
     SELECT plane, '' AS token, sum(docs) AS first, sum(length) AS second
-    FROM loom.corpus_stats WHERE /*scope*/ GROUP BY plane
-    UNION ALL
-    SELECT plane, token, sum(df) AS first, sum(cf) AS second
-    FROM loom.token_df WHERE /*scope*/ AND token != '' GROUP BY plane, token
-    LIMIT {most:UInt64}
-    """,
+    FROM loom.corpus_stats WHERE /*scope*/ GROUP BY plane"""
+    + "".join(map(_OF_A_PLANE.format, (FACT, EMBED))),
     identity=False,
 )
 _TOKENS = Template(
@@ -112,19 +110,21 @@ def roll_ups(deltas: Sequence[CommitDelta]) -> tuple[Insert, Insert]:
 
 @dataclass(slots=True)
 class _Plane:
+    """One plane of a namespace. `whole` says that a token which is not there counts zero."""
+
     docs: int = 0
     length: int = 0
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    whole: bool = False
 
 
 @dataclass(slots=True)
 class _Kept:
-    """One namespace. `whole` says that a token which is not there counts zero."""
+    """One namespace."""
 
     scope: Scope
     fact: _Plane = field(default_factory=_Plane)
     embed: _Plane = field(default_factory=_Plane)
-    whole: bool = False
     version: int = 0
     loaded_at: float | None = None
     size: int = 0
@@ -144,9 +144,10 @@ class _Kept:
                 target.counts[str(token)] = cast(int, counted)
             else:
                 target.docs, target.length = cast(int, first), cast(int, second)
-        self.whole = len(fact.counts) + len(embed.counts) <= most
-        if not self.whole:
-            fact.counts, embed.counts = {}, {}
+        for plane in (fact, embed):
+            plane.whole = len(plane.counts) <= most
+            if not plane.whole:
+                plane.counts = {}
         self.fact, self.embed = fact, embed
 
     def add(self, delta: CommitDelta) -> None:
@@ -154,7 +155,7 @@ class _Kept:
         plane.docs += delta.docs
         plane.length += delta.length
         for token, number in (delta.df if delta.plane == FACT else delta.cf).items():
-            if self.whole or token in plane.counts:
+            if plane.whole or token in plane.counts:
                 plane.counts[token] = plane.counts.get(token, 0) + number
 
 
@@ -325,7 +326,7 @@ class Statistics:
 
     def _counts(self, kept: _Kept, plane: str, tokens: Sequence[str], deadline: Deadline | None) -> Mapping[str, int]:
         known = kept.plane(plane).counts
-        missing = [] if kept.whole else sorted({token for token in tokens if token not in known})
+        missing = [] if kept.plane(plane).whole else sorted({token for token in tokens if token not in known})
         if not missing:
             return {token: known.get(token, 0) for token in tokens}
         with self._locked(kept.scope, deadline) as locked:

@@ -129,11 +129,11 @@ def test_a_retired_row_counts_no_more(store: EmbeddedStore, statistics: Statisti
 
 
 def test_a_large_vocabulary_is_asked_by_token_once_each(store: EmbeddedStore, org: str) -> None:
-    statistics = Statistics(store, whole_vocabulary=3)
-    write(store, statistics, fact(org, "a b c"), embed(org, {"x": 2}))
+    statistics = Statistics(store, whole_vocabulary=2)
+    write(store, statistics, fact(org, "a b c"), embed(org, {"x": 2, "y": 1, "z": 1}))
     with counted(store) as names:
         seen = statistics.namespace(org, NAMESPACE)
-        assert (seen.documents, seen.total_tokens) == (1, 2)
+        assert (seen.documents, seen.total_tokens) == (1, 4)
         assert seen.document_frequencies(["a", "zz", "a"]) == {"a": 1, "zz": 0}
         assert seen.document_frequencies(["zz", "a"]) == {"a": 1, "zz": 0}
         assert seen.document_frequencies(["b", "a"]) == {"a": 1, "b": 1}
@@ -141,15 +141,17 @@ def test_a_large_vocabulary_is_asked_by_token_once_each(store: EmbeddedStore, or
     assert names == {LOAD: 1, TOKENS: 3}
 
 
-@pytest.mark.parametrize(("tokens", "statements"), [(4, 0), (5, 1)])
-def test_the_bound_of_a_whole_vocabulary_counts_both_planes(
-    store: EmbeddedStore, org: str, tokens: int, statements: int
+@pytest.mark.parametrize(("words", "pieces", "statements"), [(4, 4, 0), (5, 4, 1), (4, 5, 1), (5, 5, 2)])
+def test_each_plane_s_vocabulary_is_kept_whole_where_it_fits(
+    store: EmbeddedStore, org: str, words: int, pieces: int, statements: int
 ) -> None:
     statistics = Statistics(store, whole_vocabulary=4)
-    write(store, statistics, fact(org, " ".join(f"w{i}" for i in range(tokens - 2))), embed(org, {"x": 1, "y": 1}))
+    text = " ".join(f"w{number}" for number in range(words))
+    write(store, statistics, fact(org, text), embed(org, {f"p{number}": 1 for number in range(pieces)}))
     seen = statistics.namespace(org, NAMESPACE)
     with counted(store) as names:
-        assert seen.document_frequencies(["w0"]) == {"w0": 1}
+        assert seen.document_frequencies(["w0", "x"]) == {"w0": 1, "x": 0}
+        assert seen.token_counts(["p0", "x"]) == {"p0": 1, "x": 0}
     assert names[TOKENS] == statements
 
 
