@@ -200,5 +200,5 @@ class OpsCapabilitiesFields(TypedDict, total=False):
 class OpsReembedFields(TypedDict, total=False):
     """The optional fields of `OpsReembedRequest`."""
 
-    action: Literal["plan", "start", "status", "cancel"]
+    action: words.ReembedAction
     org: str | None

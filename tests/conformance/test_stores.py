@@ -23,6 +23,7 @@ from loom_server.errors import (
     StatementFailed,
 )
 from loom_server.model.deadline import Deadline
+from loom_server.store.named import MOST_BYTES
 from loom_server.store.store import Insert, Statement, Store
 
 ENDLESS = "SELECT sum(cityHash64(number)) FROM numbers(1000000000000)"
@@ -332,3 +333,12 @@ def test_many_threads_get_their_own_answers(conformant: Store) -> None:
 
     with ThreadPoolExecutor(24) as pool:
         assert all(pool.map(echo, range(500)))
+
+
+def test_parameters_as_long_as_a_statement_may_name_go_through(conformant: Store) -> None:
+    words = ["it's " + "é" * 400] * 80
+    assert MOST_BYTES < sum(len(word.encode()) for word in words) + 64 < 2 * MOST_BYTES
+    statement = Statement(
+        "test.long", "SELECT length({words:Array(String)}) AS n, {words:Array(String)} AS w", {"words": words}
+    )
+    assert conformant.query(statement).rows() == [(80, words)]

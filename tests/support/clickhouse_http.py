@@ -1,8 +1,9 @@
 """A stand-in for ClickHouse's HTTP interface over the embedded engine: `python clickhouse_http.py DIR [--port N]`.
 
 The engine is real and so is the wire; the server is not ClickHouse's. It proves a client's code
-and its handling of the wire. It has no sessions, users, TLS, form encoding or clusters, and does
-not carry a `query_id`. The status of an engine's error is always 500.
+and its handling of the wire. It has no sessions, users, TLS or clusters, and does not carry a
+`query_id`. Of a form, into which the driver puts long parameters, a field may hold `FIELD_BYTES`, as
+in ClickHouse. The status of an engine's error is always 500.
 
 It prints `{"url": ...}` as one JSON line. `POST /orders` with a JSON object gives the next
 statements' faults: `{"drop": N}` runs N statements and closes without an answer, `{"refuse": N}`
@@ -18,10 +19,12 @@ import re
 import socket
 import sys
 import time
+from email.parser import BytesParser
+from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import chdb
@@ -38,6 +41,10 @@ _FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
 # Not \s before the line break: a block of ten columns begins with one.
 _INSERT = re.compile(rb"(\s*INSERT\s+INTO\s[^\n]*?)\s+FORMAT\s+(\w+)[ \t\r]*\n", re.IGNORECASE)
 STALL_S = 3.0
+URI_BYTES = 1_048_576
+"""ClickHouse's `http_max_uri_size`."""
+FIELD_BYTES = 131_072
+"""ClickHouse's `http_max_field_value_size`."""
 _CODE = re.compile(r"Code: (\d+)")
 
 
@@ -66,6 +73,18 @@ class StandIn(ThreadingHTTPServer):
                     self._orders[kind] = left - 1
                     return kind
         return ""
+
+
+def fields(kind: str, body: bytes) -> dict[str, str]:
+    """A form's fields. Raises ValueError where one is longer than a ClickHouse server reads."""
+    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
+    found: dict[str, str] = {}
+    for part in message.iter_parts():
+        value = cast(bytes, part.get_payload(decode=True))
+        if len(value) > FIELD_BYTES:
+            raise ValueError("Code: 1000. DB::Exception: HTML Form Exception: Field value too long")
+        found[str(part.get_param("name", header="content-disposition"))] = value.decode()
+    return found
 
 
 def run(path: str, given: dict[str, str], body: bytes) -> tuple[bytes, str]:
@@ -101,8 +120,13 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: StandIn
 
-    def do_GET(self) -> None:
-        self.do_POST()
+    def handle_one_request(self) -> None:
+        # The library's own reads 64 KiB of an address, where the driver puts a command's parameters.
+        self.raw_requestline = self.rfile.readline(URI_BYTES)
+        if not self.raw_requestline:
+            self.close_connection = True
+        elif self.parse_request():
+            self.do_POST()
 
     def do_POST(self) -> None:
         body = self._body()
@@ -120,7 +144,10 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             packed = self.headers.get("Content-Encoding", "")
             body = _UNPACK[packed](body) if packed in _UNPACK else body
-            answer, form = run(self.server.path, dict(parse_qsl(address.query, keep_blank_values=True)), body)
+            given = dict(parse_qsl(address.query, keep_blank_values=True, max_num_fields=None))
+            if self.headers.get_content_type() == "multipart/form-data":
+                given, body = given | fields(self.headers["Content-Type"], body), b""
+            answer, form = run(self.server.path, given, body)
         except (RuntimeError, ValueError, KeyError) as error:
             code = _CODE.search(str(error))
             return self._answer(500, str(error).encode(), {"X-ClickHouse-Exception-Code": code[1] if code else "1002"})

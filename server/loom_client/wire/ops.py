@@ -9,6 +9,7 @@ from pydantic import Field
 
 from loom_client.wire.base import Answer, Request
 from loom_client.wire.fields import Name
+from loom_client.wire.words import ReembedAction
 
 ReembedState: TypeAlias = Literal["idle", "planned", "running", "done", "failed", "cancelled"]
 
@@ -77,7 +78,7 @@ class OpsCapabilitiesResponse(Answer):
 class OpsReembedRequest(Request):
     """Move vectors to the model of the embedder that serves now."""
 
-    action: Literal["plan", "start", "status", "cancel"] = Field(
+    action: ReembedAction = Field(
         default="status", description="Count what is to be done, begin, tell how far it is, or stop."
     )
     org: Name | None = Field(default=None, description="Only this organisation; left out: all of them.")

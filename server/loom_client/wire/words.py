@@ -23,6 +23,7 @@ AbstainCode = Literal["page_expired", "no_match", "entity_absent", "below_thresh
 Risk = Literal["low", "medium", "high", "abstain"]
 Recipe = Literal["fast", "balanced", "quality", "verbatim", "code", "temporal", "graph", "memloom", "teamloop"]
 RetrievalBudget = Literal["fast", "standard", "deep"]
+ReembedAction = Literal["plan", "start", "status", "cancel"]
 Language = Literal[
     "ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "ja", "km", "lo", "my", "nb", "nl", "pt", "ro", "ru", "sv",
     "th", "und", "zh",

@@ -64,9 +64,12 @@ def _path(location: Sequence[int | str]) -> str:
 
 
 def _hint(contract: wire.Contract, path: str) -> str:
-    names = sorted({known.rpartition(".")[2] for known in paths(contract.request)})
-    near = get_close_matches(path.rpartition(".")[2], names, n=1, cutoff=0.75)
-    return f" (did you mean {near[0]}?)" if near else ""
+    known = sorted(paths(contract.request))
+    leaves = {one.rpartition(".")[2]: one for one in reversed(known)}
+    wanted = path.rpartition(".")[2]
+    near = get_close_matches(wanted, sorted(leaves), n=1, cutoff=0.75)
+    # The same name elsewhere in the request is told with its path.
+    return f" (did you mean {leaves[wanted] if near[0] == wanted else near[0]}?)" if near else ""
 
 
 def _message(name: str, errors: Sequence[FieldError], total: int) -> str:

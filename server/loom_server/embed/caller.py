@@ -174,7 +174,13 @@ class Caller:
                 retry_after_s=wait,
             )
 
+    def unusable(self) -> None:
+        """What was answered last is of no use: the next probe asks again."""
+        self._answered = None
+
     def _failed(self, failure: Failure) -> Failure:
+        if failure.kind != "refused":  # which is a word on the texts, not on the endpoint
+            self._answered = None
         self._observer(failure.kind)
         return failure
 

@@ -142,12 +142,17 @@ class Remote(Unweighted):
     def _usable(self, made: Vectors) -> Vectors:
         """Unit rows. Raises `EmbedError` for another dimension, NaN or infinity."""
         if made.shape[1] != self._identity.dimension:
+            self._caller.unusable()
             raise EmbedError(
                 f"Embedder {self._identity.name} returned vectors of {made.shape[1]} numbers, not of "
                 f"{self._identity.dimension}; set LOOM_EMBEDDER_DIMENSION to what the model returns."
             )
-        with np.errstate(invalid="ignore", over="ignore"):
-            return checked(np.stack([unit(row) for row in made]), self._identity, len(made))
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                return checked(np.stack([unit(row) for row in made]), self._identity, len(made))
+        except EmbedError:
+            self._caller.unusable()
+            raise
 
 
 def remote(api: Api, model: Model, settings: Settings) -> Remote:

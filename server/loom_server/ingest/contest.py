@@ -17,10 +17,7 @@ from loom_server.errors import WriteContended
 from loom_server.ingest.judge import Answer, Judgement
 from loom_server.ingest.request import Request
 from loom_server.model.memory import Key
-from loom_server.store.claims import Claim, Claimed, Claims
-
-WAITS_S = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.64, 0.64)
-"""Longest waits between two tries; a commit takes 0.05 to 0.1 s."""
+from loom_server.store.claims import WAITS_S, Claim, Claimed, Claims
 
 
 def contend(judge: Callable[[Sequence[Request]], Judgement], claims: Claims, requests: Sequence[Request]) -> Judgement:

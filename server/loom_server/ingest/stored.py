@@ -16,12 +16,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import cast
 
 from loom_server.ingest.judge import NO_VALUE, Stored
 from loom_server.ingest.projections import EVERY_ROW
 from loom_server.model.memory import Key
-from loom_server.store.named import NamedTemplate, Row
+from loom_server.store.named import NamedTemplate, Row, parts_of
 from loom_server.store.statistics import FACT, CommitDelta
 from loom_server.store.store import Columns, Store
 
@@ -69,7 +70,8 @@ _COMMITTED = NamedTemplate(
 def newest(store: Store, keys: Collection[Key]) -> dict[Key, Stored]:
     """The newest version of each key that has one, without its traits."""
     found: dict[Key, Stored] = {}
-    for row in store.query(_NEWEST.keys(keys)).rows():
+    rows = (row for part in parts_of(list(keys), _itself) for row in store.query(_NEWEST.keys(part)).rows())
+    for row in rows:
         key = Key(*cast("tuple[str, str, str, str, str, str]", row[:6]))
         version, row_id, sha256 = cast("tuple[int, int, str]", row[6:])
         if key not in found or found[key].version < version:
@@ -79,7 +81,11 @@ def newest(store: Store, keys: Collection[Key]) -> dict[Key, Stored]:
 
 def with_traits(store: Store, found: Mapping[Key, Stored]) -> dict[Key, Stored]:
     """The same versions with what a write of the same value is compared with."""
-    rows = store.query(_TRAITS.keys(found, {"ids": [one.id for one in found.values()]})).rows() if found else []
+    rows = (
+        row
+        for part in parts_of(list(found), _itself)
+        for row in store.query(_TRAITS.keys(part, {"ids": [found[key].id for key in part]})).rows()
+    )
     traits = {row[0]: (*map(_whole, row[1:15]), *map(_in_utc, row[15:])) for row in rows}
     return {key: replace(one, traits=traits.get(one.id)) for key, one in found.items()}
 
@@ -94,15 +100,19 @@ def counted(store: Store, rows: Collection[Row]) -> list[CommitDelta]:
 
 def embedded(store: Store, versions: Collection[tuple[Key, int]], model: str) -> list[tuple[str, str, str]]:
     """Org, namespace and content of those versions (key and id) that have a vector of the model."""
-    rows = [Row(key.org, key.namespace, one) for key, one in versions]
-    parameters = {"model": model, "ids": [one for _, one in versions]}
-    statement = _EMBEDDED.both({key for key, _ in versions}, rows, parameters)
-    return cast("list[tuple[str, str, str]]", store.query(statement).rows())
+    found: list[tuple[str, str, str]] = []
+    for part in parts_of(list(versions), itemgetter(0)):
+        rows = [Row(key.org, key.namespace, one) for key, one in part]
+        parameters = {"model": model, "ids": [one for _, one in part]}
+        statement = _EMBEDDED.both({key for key, _ in part}, rows, parameters)
+        found += cast("list[tuple[str, str, str]]", store.query(statement).rows())
+    return found
 
 
 def committed(store: Store, keys: Collection[Key], ids: Sequence[int]) -> set[int]:
     """The ids, of versions of these keys, that `memory` holds."""
-    return set(_ids(store.query(_COMMITTED.keys(keys, {"ids": list(ids)}))))
+    parts = parts_of(list(keys), _itself)
+    return {one for part in parts for one in _ids(store.query(_COMMITTED.keys(part, {"ids": list(ids)})))}
 
 
 def _fact_delta(org: str, namespace: str, tokens: Sequence[tuple[str, int, int, int]]) -> CommitDelta:
@@ -110,6 +120,10 @@ def _fact_delta(org: str, namespace: str, tokens: Sequence[tuple[str, int, int, 
     df = {token: df for token, df, _, _ in tokens if token != EVERY_ROW}
     cf = {token: cf for token, _, cf, _ in tokens if token != EVERY_ROW}
     return CommitDelta(org, namespace, FACT, docs, length, df, cf)
+
+
+def _itself(key: Key) -> Key:
+    return key
 
 
 def _ids(found: Columns) -> list[int]:

@@ -23,16 +23,19 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from operator import attrgetter
 from typing import NamedTuple, cast
 
 from loom_server.errors import StoreUnavailable
 from loom_server.model.clock import IDS_PER_MICROSECOND
 from loom_server.model.memory import Key
-from loom_server.store.named import NamedTemplate
+from loom_server.store.named import NamedTemplate, parts_of
 from loom_server.store.store import Insert, Store
 
 COMMIT_WITHIN_S = 10.0
 SLACK_S = 10.0
+WAITS_S = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.64, 0.64, 1.0, 1.0)
+"""Longest waits between tries of who is contested; a commit takes 0.05 to 0.1 s, and longer on a busy machine."""
 _COLUMNS = (
     "org", "namespace", "agent", "user_id", "session_id", "memory_key", "version", "claimant", "withdrawn", "seconds",
 )  # fmt: skip
@@ -117,8 +120,9 @@ class Claims:
             "tags": IDS_PER_MICROSECOND,
             "tag": claimed.claimant % IDS_PER_MICROSECOND,
         }
-        rows = self._store.query(_RIVALS.keys([claim.key for claim in claimed.claims], parameters)).rows()
-        return claimed.claims & {_claim(row) for row in rows}
+        parts = parts_of(list(claimed.claims), attrgetter("key"))
+        found = (self._store.query(_RIVALS.keys([claim.key for claim in part], parameters)).rows() for part in parts)
+        return claimed.claims & {_claim(row) for rows in found for row in rows}
 
     def _put(self, claimed: Claimed, withdrawn: int) -> None:
         claims = tuple(claimed.claims)

@@ -3,6 +3,8 @@
     /*rows*/    org IN (…) AND namespace IN (…) AND id IN (…)
     /*keys*/    the same over org, namespace, agent, user_id, session_id and memory_key
 
+A ClickHouse server reads 128 KiB of one parameter, so keys go in parts of at most `MOST_BYTES` (`parts_of`).
+
 Every name carries its org and its namespace, so that scope holds by construction here too: a
 `NamedTemplate` cannot be bound without names. Ids are unique, hence `/*rows*/` is exact. The product
 of the six key lists may reach keys that were not named; whoever reads by keys drops those rows.
@@ -10,12 +12,14 @@ of the six key lists may reach keys that were not named; whoever reads by keys d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from loom_server.model.memory import Key
 from loom_server.store.statement import tenant_reads
 from loom_server.store.store import Statement
+
+T = TypeVar("T")
 
 ROWS_MARKER = "/*rows*/"
 KEYS_MARKER = "/*keys*/"
@@ -28,12 +32,34 @@ _KEYS = (
 )
 
 
+MOST_BYTES = 64_000
+"""UTF-8 of the keys of one statement; quoting may double it."""
+
+
 class Row(NamedTuple):
     """The full name of one stored version."""
 
     org: str
     namespace: str
     id: int
+
+
+def parts_of(items: Sequence[T], key_of: Callable[[T], Key]) -> Iterator[Sequence[T]]:
+    """The items in their order, in parts whose keys one statement can name."""
+    start = size = 0
+    for index, item in enumerate(items):
+        length = _bytes(key_of(item))
+        if index > start and size + length > MOST_BYTES:
+            yield items[start:index]
+            start, size = index, 0
+        size += length
+    if items:
+        yield items[start:]
+
+
+def _bytes(key: Key) -> int:
+    """Of the parts that may be long and differ, each with its quotes and comma."""
+    return sum(len(part.encode()) + 3 for part in (key.agent, key.user_id, key.session_id, key.memory_key))
 
 
 class NamedTemplate:

@@ -28,7 +28,7 @@ from loom_server.model.clock import RowIds, SystemClock
 from loom_server.model.deadline import Deadline
 from loom_server.model.memory import Key
 from loom_server.model.scope import Scope
-from loom_server.store.claims import Claim
+from loom_server.store.claims import WAITS_S, Claim
 from loom_server.store.process import Process
 from loom_server.store.statement import Template
 from loom_server.store.store import OTHERS_SEEN_S, Insert, Store
@@ -37,7 +37,6 @@ ORG_ROW = "-"
 MOVING = "moving_vectors"
 """The mark in the org's own row while its vectors move to another model."""
 KEPT = 10_000
-CLAIM_WAITS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 _LOCKS = 64
 
 _NEWEST = Template(
@@ -112,7 +111,7 @@ class Namespaces:
         """Replace the newest row by what `followed` makes of it, unless that is the same row; answers with it."""
         claims = self.process.claims
         with self._lock_of(org, namespace):
-            for wait in CLAIM_WAITS_S:
+            for wait in WAITS_S:
                 judged_at = time.monotonic()
                 before = (
                     self._newest(org, namespace, deadline) if claims is None else self._read(org, namespace, deadline)

@@ -18,10 +18,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import TypeVar
 
 from loom_server.model.memory import Key
-from loom_server.store.named import NamedTemplate, Row
+from loom_server.store.named import NamedTemplate, Row, parts_of
 from loom_server.store.store import Store
 from loom_server.store.together import together
 
@@ -75,7 +76,7 @@ def drop(store: Store, rows: Sequence[Row], executor: Executor) -> None:
 
 def supersede(store: Store, endings: Sequence[Ending], at: datetime) -> None:
     """Mark versions, which are live, as ended."""
-    for part in _parts(endings):
+    for part in (part for some in _parts(endings) for part in parts_of(some, attrgetter("key"))):
         parameters = {
             "ids": [ending.id for ending in part],
             "successors": [ending.successor for ending in part],

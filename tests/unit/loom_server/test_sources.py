@@ -125,5 +125,7 @@ def test_a_fault_names_its_setting_and_place_and_never_the_value(
 def test_every_fault_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_PORT", "0")
     monkeypatch.setenv("LOOM_EMBEDDER", "magic")
-    with pytest.raises(ConfigError, match=r"LOOM_PORT .*equal to 1; LOOM_EMBEDDER .*'static', 'minilm', .* or 'bedrock'"):
+    with pytest.raises(
+        ConfigError, match=r"LOOM_PORT .*equal to 1; LOOM_EMBEDDER .*'static', 'minilm', .* or 'bedrock'"
+    ):
         read()

@@ -73,3 +73,8 @@ def test_no_value_of_the_caller_is_repeated_whole() -> None:
     error = refused("memory.search", query=[secret], search_mode=secret, floor_mode=secret, **{secret: secret})
     assert all(len(one.path) <= 200 for one in error.errors)
     assert all(secret not in one.message for one in error.errors)
+
+
+def test_a_name_that_stands_elsewhere_in_the_request_is_told_with_its_path() -> None:
+    (error,) = refused("namespace.set", top_k=5).errors
+    assert error.message == "is not a field of namespace.set (did you mean retrieval_defaults.top_k?)"

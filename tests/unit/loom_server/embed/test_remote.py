@@ -241,6 +241,18 @@ def test_a_probe_asks_only_where_nothing_was_answered_lately(server: EmbeddingSe
     shared.probe()
 
 
+@pytest.mark.parametrize("kind", ["dimension", "nan"])
+def test_a_probe_tells_of_answers_that_are_of_no_use(server: EmbeddingServer, kind: str) -> None:
+    shared = embedder(server)
+    shared.probe()
+    server.order(kind)
+    for _ in range(2):
+        with pytest.raises(EmbedError):
+            shared.query("red house")
+        with pytest.raises(EmbedError):
+            shared.probe()
+
+
 def test_an_unknown_dimension_is_asked_for_once(server: EmbeddingServer) -> None:
     given = {"embedder_dimension": 0, "embedder_model": "nomic-embed-text:v1.5"}
     shared = embedder(server, **given)

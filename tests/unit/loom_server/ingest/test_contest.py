@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -22,6 +23,7 @@ from loom_server.store.claims import Claim
 from loom_server.store.embedded import EmbeddedStore
 from loom_server.store.namespaces import Namespaces, Preferences
 from loom_server.store.process import Process
+from loom_server.store.server import ServerStore
 from loom_server.store.statistics import Statistics
 from loom_server.store.store import Store
 from writing import HASH, NAMESPACE, PATIENCE_S, FailingStore, a_draft, a_key, settle, sound, versions, write
@@ -139,3 +141,13 @@ def test_two_processes_lose_no_setting_of_a_namespace(store: EmbeddedStore, org:
     for process in processes:
         process.close()
     assert len(Namespaces(store).preferences(org, NAMESPACE)) == 9
+
+
+def test_long_keys_of_a_large_group_are_written_on_a_server(server: ServerStore, org: str) -> None:
+    drafts = [a_draft(org, f"{number:03}" + "é" * 250, agent="a'" * 30) for number in range(240)]
+    with neighbour(server) as writer:
+        assert [outcome.version for outcome in write(writer, *drafts)] == [1] * 240
+        again = [replace(draft, value='"b"', content="b") for draft in drafts]
+        assert [outcome.version for outcome in write(writer, *again)] == [2] * 240
+        settle(writer)
+    assert sound(server, org)

@@ -10,7 +10,7 @@ import pytest
 
 import loom_server
 from loom_server.model.memory import Key
-from loom_server.store.named import KEYS_MARKER, ROWS_MARKER, NamedTemplate, Row
+from loom_server.store.named import KEYS_MARKER, MOST_BYTES, ROWS_MARKER, NamedTemplate, Row, parts_of
 
 ROWS = [Row("b", "n", 2), Row("a", "m", 1)]
 KEYS = [Key("o", "n", "a", "u", "s", "k"), Key("o", "n", "a", "v", "s", "k")]
@@ -80,3 +80,21 @@ def test_names_go_to_metrics_as_they_are(template: NamedTemplate) -> None:
 
 def test_the_walk_finds_the_service_s_statements() -> None:
     assert {"write.newest", "versions.supersede", "versions.drop_postings"} <= {one.name for one in templates()}
+
+
+def itself(key: Key) -> Key:
+    return key
+
+
+def test_keys_go_in_parts_that_a_server_reads() -> None:
+    # 4 x 3 for the quotes and commas, and two bytes a letter.
+    keys = [Key("o", "n", "", "", "", f"{number:03}" + "é" * 200) for number in range(400)]
+    parts = list(parts_of(keys, itself))
+    assert [key for part in parts for key in part] == keys
+    assert [len(part) for part in parts] == [MOST_BYTES // 415, MOST_BYTES // 415, 400 - 2 * (MOST_BYTES // 415)]
+
+
+def test_a_key_that_is_too_long_for_any_part_has_one_of_its_own() -> None:
+    keys = [Key("o", "n", "", "", "", letter * MOST_BYTES) for letter in "ab"]
+    assert [len(part) for part in parts_of(keys, itself)] == [1, 1]
+    assert list(parts_of((), itself)) == []
